@@ -1,0 +1,99 @@
+// The case pack: golden data in HDF5 (layout: datasets/SCHEMA.md). A pack with `expected` is golden
+// data; the same schema without it is what a worker is handed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/digest.hpp"
+#include "datasets/tensor.hpp"
+
+namespace parity {
+
+/// Inputs above this many bytes are stored as recipe and digest only.
+inline constexpr std::size_t kStoreWholeBytes = std::size_t{1} << 20;
+
+struct PackInput {
+  std::string name;
+  TensorType type;
+  Digest digest;               ///< of the tensor, whether stored or not
+  std::optional<Tensor> data;  ///< absent when the pack holds only the recipe
+};
+
+/// How an output is judged (harness/judge.hpp).
+enum class OutputRule : std::uint8_t {
+  rows,         ///< row error over the last axis, and a bound per element
+  log_sum_exp,  ///< |diff| <= 1e-5 + 2^-22·|want|
+};
+
+struct PackOutput {
+  std::string name;
+  TensorType type;  ///< what the kernel writes
+  OutputRule rule = OutputRule::rows;
+  /// f64 of type.shape. NaN: see `bound`. Absent in a worker's pack.
+  std::optional<Tensor> expected;
+  /// f64 of type.shape: allowed |got − want| per element beyond half the output's spacing. Where
+  /// expected is NaN, bound = inf means "any non-finite value", otherwise "a NaN". Absent like expected.
+  std::optional<Tensor> bound;
+};
+
+struct PackCase {
+  std::string id;
+  std::string operation;
+  std::string recipe;
+  std::uint64_t seed = 0;
+  std::vector<PackInput> inputs;
+  std::vector<PackOutput> outputs;
+};
+
+/// Who made the pack; strings that are the same for the same build.
+struct Provenance {
+  std::string build;      ///< digest of the program
+  std::string reference;  ///< version of the reference implementations
+};
+
+class PackWriter {
+ public:
+  /// Starts `<path>.tmp.<pid>` beside `path`. Throws DatasetError when the folder cannot be written.
+  PackWriter(std::filesystem::path path, const Provenance& provenance);
+  /// Removes the temporary file unless committed.
+  ~PackWriter();
+  PackWriter(const PackWriter&) = delete;
+  PackWriter& operator=(const PackWriter&) = delete;
+
+  /// Appends a case in pack order. Inputs beyond kStoreWholeBytes are stored without their data.
+  void add(const PackCase& pack_case);
+  /// Flushes, fsyncs and renames over `path`. Throws DatasetError (disk full, ...): the old file survives.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class PackReader {
+ public:
+  /// Opens read-only, also where another process holds a lock. Throws DatasetError naming the file and
+  /// what is wrong with it: missing, not HDF5, truncated, another schema version.
+  explicit PackReader(std::filesystem::path path);
+  ~PackReader();
+  PackReader(PackReader&&) noexcept;
+  PackReader& operator=(PackReader&&) noexcept;
+
+  /// In pack order.
+  const std::vector<std::string>& ids() const;
+  Provenance provenance() const;
+  /// Throws UsageError for an unknown id, DatasetError for damage (each stored tensor's digest is checked).
+  PackCase read(std::string_view id) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace parity

@@ -1,0 +1,67 @@
+// Where modules run: memory, loading and launching. Implementations: cuda_backend, host_backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace parity {
+
+struct Dim3 {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+};
+
+struct LaunchShape {
+  Dim3 grid;
+  Dim3 block;
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory
+};
+
+/// "NVIDIA H200", "sm_90a", "580.159"; host: CPU model, features, "host".
+struct DeviceIdentity {
+  std::string name;
+  std::string architecture;
+  std::string driver;
+};
+
+/// One loaded kernel; unloads when destroyed.
+class Module {
+ public:
+  virtual ~Module() = default;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// "cuda" or "host"
+  virtual std::string_view name() const = 0;
+  virtual const DeviceIdentity& identity() const = 0;
+
+  /// Device memory aligned to 256 bytes. Throws DeviceError.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  virtual void fill(void* memory, std::byte value, std::size_t bytes) = 0;
+  virtual void copy_in(void* device, std::span<const std::byte> host) = 0;
+  virtual void copy_out(std::span<std::byte> host, const void* device) = 0;
+
+  /// Loads the image (cubin, shared object) in `file` and finds `kernel` in it. Throws DeviceError.
+  virtual std::unique_ptr<Module> load(const std::filesystem::path& file, const std::string& kernel) = 0;
+  /// Starts the kernel with one by-value parameter struct. Throws DeviceError when it is refused, and
+  /// on the host backend also for a rendezvous that cannot complete (naming the source lines).
+  virtual void launch(const Module& module, const LaunchShape& shape, const void* params,
+                      std::size_t params_bytes) = 0;
+  /// Waits for all launches. Throws DeviceError for what they did wrong.
+  virtual void synchronize() = 0;
+};
+
+std::unique_ptr<Backend> make_host_backend();
+
+/// The first visible GPU. Throws DeviceError saying why there is none (also in a build without CUDA).
+std::unique_ptr<Backend> make_cuda_backend();
+
+}  // namespace parity

@@ -1,0 +1,92 @@
+// What a person reads: findings and the report of a run. Plain values; reports/ only formats them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/judge.hpp"
+#include "harness/ledger.hpp"
+
+namespace parity {
+
+/// On what the symptom depends. order_dependent: the victim is well alone (or, a brittle case, ill only
+/// alone). unstable: it varies with neither order nor input. The others happen alone.
+enum class Kind : std::uint8_t { order_dependent, unstable, mismatch, hygiene, crash, timeout, error };
+enum class Role : std::uint8_t { victim, brittle };
+enum class Grade : std::uint8_t { confirmed, necessary, correlated, unnamed };
+
+std::string_view name(Kind kind);
+std::string_view name(Role role);
+std::string_view name(Grade grade);
+
+/// k of n.
+struct Rate {
+  std::size_t hits = 0;
+  std::size_t runs = 0;
+  bool operator==(const Rate&) const = default;
+};
+
+struct Finding {
+  Kind kind = Kind::mismatch;
+  Fingerprint fingerprint = Fingerprint::none;
+  std::string victim;
+  Role role = Role::victim;
+  std::vector<std::string> also;       ///< other victims of the same cell (or, unnamed, the same polluter)
+  std::vector<std::string> sequence;   ///< shortest that shows it, the victim last
+  std::string carrier;                 ///< empty when unnamed
+  std::string cell;
+  std::string built_for;
+  std::string used_for;
+  Grade grade = Grade::unnamed;
+  std::string replay;                  ///< "harness replay A B --repeat 20"
+  std::string contrast;                ///< "harness replay B"; empty where there is none
+  Rate reproduced;                     ///< of the sequence, in fresh processes
+  Rate alone;                          ///< bad results of the victim alone
+  double error = 0;                    ///< of the victim in the sequence
+  double tolerance = 0;
+  std::string detail;                  ///< first differing element
+  std::vector<std::string> exposed;    ///< public launch functions with dtype tuples that share the cell
+  std::vector<std::string> not_probed; ///< carriers nobody looked at
+};
+
+struct CaseSummary {
+  std::string id;
+  Verdict verdict = Verdict::not_run;
+  double error = 0;
+  double tolerance = 0;
+  std::size_t runs = 0;
+  std::size_t distinct_bits = 0;
+  std::string detail;
+};
+
+struct Coverage {
+  std::size_t orders = 0;
+  std::size_t executions = 0;
+  std::size_t process_starts = 0;
+  PairCount adjacent;
+  PairCount ordered;
+};
+
+struct RunReport {
+  std::string backend;
+  std::string device_name;
+  std::string device_arch;
+  std::string device_driver;
+  std::uint64_t seed = 0;
+  std::string suite;
+  std::vector<std::string> plants;
+  std::vector<CaseSummary> cases;
+  Coverage coverage;
+  std::vector<Finding> findings;
+  std::vector<std::string> not_probed;
+  int exit_code = 0;
+};
+
+/// DESIGN.md: 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable; the most serious of 3, 1,
+/// 4 wins. Any case that is not passed or unsupported gives at least 1; no executed case gives 2.
+int exit_code(const RunReport& report);
+
+}  // namespace parity

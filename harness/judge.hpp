@@ -1,0 +1,70 @@
+// The oracle: is an outcome right? Special values first, then `if (!(error <= tolerance)) fail`, so
+// that NaN never passes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "datasets/pack.hpp"
+#include "harness/outcome.hpp"
+
+namespace parity {
+
+enum class Verdict : std::uint8_t {
+  passed, failed, untrusted, unsupported, error, crashed, timed_out, not_run
+};
+
+/// The symptom. `bits`: right by tolerance, yet other bits than in a fresh process.
+enum class Fingerprint : std::uint8_t { none, mismatch, bits, guard, unwritten, input, crash, timeout, error };
+
+std::string_view name(Verdict verdict);
+std::string_view name(Fingerprint fingerprint);
+
+/// Row tolerance of an output dtype (KERNELS.md). The only table; static_assert: none above 2e-3.
+double row_tolerance(Dtype output);
+
+/// Of one output, or of a whole case (the worst of its outputs).
+struct Judgement {
+  Verdict verdict = Verdict::not_run;
+  Fingerprint fingerprint = Fingerprint::none;
+  /// Worst row error (rows) or worst |diff| scaled to tolerance 1e-5 (log_sum_exp), and its tolerance.
+  double error = 0;
+  double tolerance = 0;
+  std::string detail;  ///< first failing check: "out[1,3,17]: got 0.25, want 0.5 (row error 0.3 > 1e-05)"
+};
+
+/// Judges one output against expected and bound. Throws UsageError when types do not agree.
+Judgement judge_output(const PackOutput& want, const Tensor& got);
+
+/// Ratio of `judgement` to its tolerance as the pack builder needs it: how many times the tolerance the
+/// worst row is off; infinity for a special value that is wrong.
+double violation(const PackOutput& want, const Tensor& got);
+
+/// Reads a worker's output. Throws DatasetError when the blob is missing, short or not what its digest says.
+class BlobStore {
+ public:
+  virtual ~BlobStore() = default;
+  virtual Tensor read(const TensorType& type, const Digest& digest) const = 0;
+};
+
+/// Judges outcomes of cases, each distinct (case, digest) once. Tier 1 (reference) and tier 3 (hygiene);
+/// tier 2 (bits) needs a baseline and belongs to the findings.
+class Judge {
+ public:
+  /// `cases` in index order; `pack` holds expected and bound for all of them.
+  Judge(const std::vector<std::string>& ids, const PackReader& pack, const BlobStore& blobs);
+  Judge(std::vector<PackCase> cases, const BlobStore& blobs);
+
+  /// Precedence of symptoms: crash/timeout/error, guard, input, unwritten, mismatch.
+  Judgement judge(std::size_t case_index, const Outcome& outcome);
+  const PackCase& pack_case(std::size_t case_index) const { return cases_.at(case_index); }
+
+ private:
+  std::vector<PackCase> cases_;
+  const BlobStore& blobs_;
+  std::map<std::pair<std::size_t, Digest>, Judgement> known_;  ///< key: case, digest over its outputs'
+};
+
+}  // namespace parity

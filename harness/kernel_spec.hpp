@@ -1,0 +1,74 @@
+// The one description of a kernel, from which listing, goldens, permuted runs, tests and coverage derive.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/pack.hpp"
+#include "datasets/tensor.hpp"
+
+namespace parity {
+
+class Runtime;          // device/runtime.hpp; the core only passes it through
+struct DeviceTensors;   // device/device_tensor.hpp
+struct VariantSpec;     // device/variant.hpp
+struct Case;
+
+struct DtypeAxis {
+  std::string name;
+  std::vector<Dtype> values;
+};
+
+/// A constant or shape. `values` are those of suite full; any value >= 0 parses, the kernel refuses
+/// what it cannot do. A schedule axis (pages per chunk, splits) does not enter the data seed.
+struct ConstantAxis {
+  std::string name;
+  std::vector<std::int64_t> values;
+  bool schedule = false;
+};
+
+/// What the reference says of one case.
+struct ReferenceResult {
+  std::vector<PackOutput> outputs;  ///< expected and bound filled in
+  /// Answers that a broken kernel would plausibly give (f64, by output name); each must be rejected by
+  /// the judge at >= 4 times the tolerance, or the case is refused. The generic ones (all zero, x 1.05)
+  /// are added by the pack builder.
+  std::vector<std::pair<std::string, TensorList>> wrong_answers;
+  /// Set when the data measures cancellation rather than the kernel; the case is refused with this reason.
+  std::string refused;
+};
+
+/// A plain value with designated initialisers; see harness/kernels/*.cpp.
+struct KernelSpec {
+  std::string name;
+  std::string operation;  ///< kernels of one operation share inputs and expected output
+  std::vector<DtypeAxis> dtypes;
+  std::vector<ConstantAxis> constants;
+  std::vector<std::string> recipes;
+  /// Recipes whose answer is exact (empty rows, NaN): wrong answers need not be told apart.
+  std::vector<std::string> degenerate_recipes;
+  /// Ids of suite smoke, in registry order.
+  std::vector<std::string> smoke;
+  /// Whether a combination of axis values is a case at all (suite full takes only those).
+  std::function<bool(const Case&)> valid;
+  /// Inputs: a pure function of the case's data part.
+  std::function<TensorList(const Case&)> inputs;
+  /// Outputs' names, types and rules, without values.
+  std::function<std::vector<PackOutput>(const Case&)> outputs;
+  std::function<ReferenceResult(const Case&, const TensorList& inputs)> reference;
+  /// The modules a launch needs.
+  std::function<std::vector<VariantSpec>(const Case&)> modules;
+  /// Launches on buffers named like inputs and outputs; returns the resolved plan.
+  std::function<std::string(Runtime&, const Case&, const DeviceTensors&)> launch;
+  /// The public launch function, as a person would look it up: "parity::paged_decode_v1".
+  std::string entry_point;
+};
+
+/// Every kernel, in registry order (generated from CMake's kernel list, in parity_kernels).
+std::span<const KernelSpec> registry();
+
+}  // namespace parity

@@ -1,0 +1,102 @@
+// What a worker saw: outcomes, and the sequences that made them. No judgement here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/digest.hpp"
+
+namespace parity {
+
+/// How one step of a sequence ended. `error`: the worker answered that it could not (compile failure,
+/// refused launch); `crashed`, `timed_out`: it did not answer; `not_run`: an earlier step ended the
+/// process, or the run was stopped.
+enum class Status : std::uint8_t { ok, unsupported, error, crashed, timed_out, not_run };
+
+struct OutputDigest {
+  std::string name;
+  Digest digest;
+  bool operator==(const OutputDigest&) const = default;
+};
+
+/// As a probe reports it (harness/PROTOCOL.md, `cells`).
+struct CellSeen {
+  std::string carrier;
+  std::string cell;
+  bool wrote = false;
+  std::string built_for;
+  std::string used_for;
+  std::string writer;  ///< case id of the run that made the entry
+  bool operator==(const CellSeen&) const = default;
+};
+
+struct Outcome {
+  Status status = Status::not_run;
+  std::string detail;                  ///< reason, signal, or log line; empty for ok
+  std::string plan;                    ///< resolved plan; bits are compared at equal plan
+  std::vector<OutputDigest> outputs;
+  std::int64_t unwritten = 0;
+  std::vector<std::string> broken_guards;
+  std::vector<std::string> changed_inputs;
+  std::vector<CellSeen> cells;
+  double milliseconds = 0;             ///< never enters a result
+};
+
+/// One carrier as a worker handed it out; opaque to the parent (JSON text), given back by `set`.
+struct CarrierState {
+  std::string carrier;
+  std::string state;
+};
+
+struct Step {
+  enum class Kind : std::uint8_t { run, restore, set, snapshot };
+  Kind kind = Kind::run;
+  std::size_t case_index = 0;  ///< run
+  std::string carrier;         ///< restore, set, snapshot
+  std::string state;           ///< set
+
+  static Step run(std::size_t index) { return {Kind::run, index, {}, {}}; }
+  static Step restore(std::string carrier) { return {Kind::restore, 0, std::move(carrier), {}}; }
+  static Step set(std::string carrier, std::string state) {
+    return {Kind::set, 0, std::move(carrier), std::move(state)};
+  }
+  static Step snapshot(std::string carrier) { return {Kind::snapshot, 0, std::move(carrier), {}}; }
+};
+
+struct Sequence {
+  std::vector<Step> steps;
+  /// Poison of position i is (i + poison_phase) mod 2: 0 the first pattern, 1 the second.
+  unsigned poison_phase = 0;
+
+  static Sequence of(std::span<const std::size_t> order, unsigned poison_phase = 0);
+};
+
+struct SequenceResult {
+  std::vector<Outcome> outcomes;       ///< one per step; restore, set and snapshot give ok or error
+  std::vector<CarrierState> snapshots; ///< one per snapshot step, in order
+  /// Steps that ended with a worker's answer or death, counted from the front.
+  std::size_t completed() const;
+};
+
+/// What the worker says it can do with carriers (hello).
+struct CarrierAbilities {
+  std::vector<std::string> probe;
+  std::vector<std::string> restore;
+  std::vector<std::string> set;
+  std::vector<std::string> not_probed;
+};
+
+/// Runs sequences, each in a fresh process. The supervisor is the real one; tests simulate leaks.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Results stand in the order of `sequences`, whatever order they ended in. Sequences not started
+  /// before a stop (budget, interrupt) come back with every outcome not_run.
+  virtual std::vector<SequenceResult> execute(std::span<const Sequence> sequences) = 0;
+  virtual const CarrierAbilities& abilities() = 0;
+};
+
+}  // namespace parity

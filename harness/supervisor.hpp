@@ -1,0 +1,71 @@
+// Runs sequences in fresh worker processes, several at a time; whatever a kernel does ends a worker,
+// never the run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/outcome.hpp"
+#include "harness/protocol.hpp"
+
+namespace parity {
+
+struct SupervisorOptions {
+  std::string command;                 ///< worker command line
+  Hello hello;
+  std::vector<std::string> ids;        ///< case index -> id
+  std::filesystem::path run_folder;    ///< logs
+  std::size_t jobs = 1;
+  std::chrono::milliseconds deadline{5000};            ///< one run
+  std::chrono::milliseconds prepare_limit{120000};     ///< hello, and one prepare
+  std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
+  const std::atomic<bool>* interrupted = nullptr;      ///< Ctrl-C
+  /// Called under a lock: executions done and planned of this execute().
+  std::function<void(std::size_t done, std::size_t planned)> progress;
+};
+
+class Supervisor final : public Executor {
+ public:
+  /// Starts nothing yet.
+  explicit Supervisor(SupervisorOptions options);
+  ~Supervisor() override;
+
+  /// Says hello to a worker and says what it is. Throws DeviceError when no worker can be had.
+  const HelloReply& identity();
+  /// Compiles what every case needs, in as many workers as jobs. A case that cannot be compiled is not an
+  /// error here: running it says so. Prepared modules are on disk, in no process.
+  void prepare(std::span<const std::size_t> cases);
+  std::vector<ModuleDescription> describe(std::size_t case_index);
+
+  std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;
+  const CarrierAbilities& abilities() override;
+
+  /// From execute() calls so far, steps of kind run that were answered, and processes started for them.
+  std::size_t executions() const;
+  std::size_t process_starts() const;
+  void set_progress(std::function<void(std::size_t, std::size_t)> progress);
+  /// Lifts the stop time: shrinking and confirming run after the budget's end.
+  void set_stop_at(std::chrono::steady_clock::time_point stop_at);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Runs the orders; a crash or time-out in mid-sequence voids its tail, which is queued again in a fresh
+/// process, without the cases that crash or time out alone (quarantined). Returns all sequences run and
+/// their results in plan order, requeued tails last.
+struct OrdersRun {
+  std::vector<Sequence> sequences;
+  std::vector<SequenceResult> results;
+  std::vector<std::size_t> quarantined;
+};
+OrdersRun run_orders(std::span<const std::vector<std::size_t>> orders, Executor& executor);
+
+}  // namespace parity
