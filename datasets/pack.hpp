@@ -1,5 +1,6 @@
 // The case pack: golden data in HDF5 (layout: datasets/SCHEMA.md). A pack with `expected` is golden
-// data; the same schema without it is what a worker is handed.
+// data; the same schema without it is what a worker is handed. All packs of a process are used from one
+// thread at a time: HDF5 need not be thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -59,14 +60,16 @@ struct Provenance {
 
 class PackWriter {
  public:
-  /// Starts `<path>.tmp.<pid>` beside `path`. Throws DatasetError when the folder cannot be written.
+  /// Starts `<path>.tmp.<pid>` beside `path` (one writer of a path in a process). The pack grows in memory
+  /// until commit(). Throws DatasetError when the folder cannot be written.
   PackWriter(std::filesystem::path path, const Provenance& provenance);
   /// Removes the temporary file unless committed.
   ~PackWriter();
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
 
-  /// Appends a case in pack order. Inputs beyond kStoreWholeBytes are stored without their data.
+  /// Appends a case in pack order. Inputs beyond kStoreWholeBytes are stored without their data. Throws
+  /// UsageError for an id added before, a name with '/', or data that is not of its stated type or digest.
   void add(const PackCase& pack_case);
   /// Flushes, fsyncs and renames over `path`. Throws DatasetError (disk full, ...): the old file survives.
   void commit();

@@ -1,8 +1,10 @@
-// Content-addressed images on disk: the name is the digest of text, options and toolchain, so an entry
-// can be old but never wrong. Each entry ends in a checksum; a damaged one is rebuilt with a warning.
+// Content-addressed images on disk: the name is the digest of text, options and toolchain, so an
+// entry can be old but never wrong. Each entry ends in a checksum; a damaged one is rebuilt with a
+// warning.
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 #include <string>
 
 #include "device/toolchain.hpp"
@@ -11,23 +13,32 @@ namespace parity {
 
 class DiskCache {
  public:
-  /// Creates `folder`. Where it cannot be written, warns on stderr and works in a temporary folder that
-  /// is removed at the end.
+  /// Creates `folder`. Sound entries in it are used even where it cannot be written; what is
+  /// missing is then compiled, after one warning on stderr, into a temporary folder that is removed
+  /// at the end.
   explicit DiskCache(std::filesystem::path folder);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  /// The image of `text` under `toolchain`, compiled unless a sound entry is there. Written to a temporary
-  /// name and renamed, so that any number of processes may ask at once. Throws CompileError.
+  /// The image of `text` under `toolchain`, compiled unless a sound entry is there. Written to a
+  /// temporary name and renamed, so that any number of processes and threads may ask at once. The
+  /// file is the toolchain's image followed by 24 bytes (checksum and magic), which ELF loaders do
+  /// not look at. Throws CompileError, or DeviceError where no folder at all can be written.
   std::filesystem::path image(const std::string& text, const Toolchain& toolchain);
 
   /// Where the rendered text of that image lies.
   std::filesystem::path source_path(const std::string& text, const Toolchain& toolchain) const;
 
  private:
-  std::filesystem::path folder_;
-  bool temporary_ = false;
+  std::filesystem::path build(const std::filesystem::path& folder, const std::string& entry,
+                              const std::string& text, const Toolchain& toolchain) const;
+  std::filesystem::path fallback() const;
+  std::filesystem::path make_fallback(const std::string& reason);
+
+  const std::filesystem::path folder_;
+  mutable std::mutex mutex_;
+  std::filesystem::path fallback_;  ///< empty until folder_ could not be written
 };
 
 }  // namespace parity

@@ -1,1 +1,46 @@
-// Not written yet.
+// Puts backend, toolchain and carriers together.
+#include "device/runtime.hpp"
+
+#include "device/no_device.hpp"
+
+namespace parity {
+namespace {
+
+std::unique_ptr<Runtime> make_cuda_runtime(const std::filesystem::path& modules, Faults faults) {
+  auto backend = make_cuda_backend();
+  auto toolchain = make_nvrtc_toolchain(backend->identity().architecture);
+  return std::make_unique<Runtime>(std::move(backend), std::move(toolchain), modules, faults);
+}
+
+}  // namespace
+
+Runtime::Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> toolchain,
+                 const std::filesystem::path& module_folder, Faults faults)
+    : backend_(std::move(backend)),
+      toolchain_(std::move(toolchain)),
+      faults_(faults),
+      disk_(module_folder),
+      modules_(*backend_, *toolchain_, disk_, faults_) {}
+
+float Runtime::score_drift(Dtype value_dtype) {
+  if (!faults_.drift) return 1.0f;
+  const bool off = drifted_ && value_dtype != Dtype::f16;
+  drifted_ = drifted_ || value_dtype == Dtype::f16;
+  return off ? 1.0f + 0x1p-22f : 1.0f;
+}
+
+std::unique_ptr<Runtime> make_runtime(BackendKind kind, const std::filesystem::path& module_folder,
+                                      Faults faults) {
+  if (kind == BackendKind::cuda) return make_cuda_runtime(module_folder, faults);
+  if (kind == BackendKind::automatic) {
+    try {
+      return make_cuda_runtime(module_folder, faults);
+    } catch (const NoDevice&) {
+      // Only this: a device that answers and then fails is an error, not a reason to go without it.
+    }
+  }
+  return std::make_unique<Runtime>(make_host_backend(), make_host_toolchain(), module_folder,
+                                   faults);
+}
+
+}  // namespace parity

@@ -1,5 +1,5 @@
-// A case and its id: `kernel/dtypes/constants/recipe`. The id parses back to the case and is at once
-// filter, golden key, report key and replay argument.
+// A case and its id: `kernel/dtypes/constants/recipe`. The id parses back to the case and is at
+// once filter, golden key, report key and replay argument.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace parity {
 
 struct Case {
   const KernelSpec* spec = nullptr;
-  std::vector<Dtype> dtypes;             ///< parallel to spec->dtypes
-  std::vector<std::int64_t> constants;   ///< parallel to spec->constants
+  std::vector<Dtype> dtypes;            ///< parallel to spec->dtypes
+  std::vector<std::int64_t> constants;  ///< parallel to spec->constants
   std::string recipe;
 
   /// "paged_decode_v1/q=bf16,k=f16,v=f16/d=128,hq=8,hkv=2,page=16/ragged"
@@ -23,33 +23,40 @@ struct Case {
   /// Value of an axis. Throws UsageError for one the spec does not have.
   Dtype dtype(std::string_view axis) const;
   std::int64_t constant(std::string_view axis) const;
-  /// stable_hash of operation, dtypes, data axes and recipe: "paged_decode/q=bf16,.../d=128,.../ragged",
-  /// without the kernel's name and its schedule axes.
+  /// stable_hash of operation, dtypes, data axes and recipe:
+  /// "paged_decode/q=bf16,.../d=128,.../ragged", without the kernel's name and its schedule axes.
   std::uint64_t data_seed() const;
   /// True where the spec lists the recipe as degenerate.
   bool degenerate() const;
   bool operator==(const Case&) const = default;
 };
 
-/// Throws UsageError naming what is malformed (kernel, axis, order of axes, value, recipe) and what is known.
+/// Throws UsageError naming what is malformed (kernel, axis, order of axes, value, recipe) and what
+/// is known. All four parts are always there; that of a kernel without dtypes or constants is empty
+/// ("k//n=4/plain"). Whether the combination is one the kernel can do is not asked here: see
+/// require_valid.
 Case parse_case(std::span<const KernelSpec> kernels, std::string_view id);
 
 enum class Suite : std::uint8_t { smoke, full };
 Suite parse_suite(std::string_view text);
 
-/// The suite's cases in registry order. full = smoke, then the pairwise combination of each kernel's
-/// axes (harness/pairwise.hpp).
+/// The suite's cases in registry order. full = smoke, then the pairwise combination of each
+/// kernel's axes (harness/pairwise.hpp).
 std::vector<Case> suite_cases(std::span<const KernelSpec> kernels, Suite suite);
 
 /// fnmatch without flags over the whole id; a pattern opening with '!' excludes. Without positive
-/// patterns everything is selected first. Throws UsageError when nothing is left ("0 of 0" is no success).
+/// patterns everything is selected first. Throws UsageError when nothing is left ("0 of 0" is no
+/// success).
 std::vector<Case> select(std::vector<Case> cases, const std::vector<std::string>& patterns);
 
-/// How alike two cases are, for choosing the nearest polluter: fewer is nearer. Compares, in this order
-/// of weight: kernel, constants that differ, recipe, dtypes that differ.
+/// How alike two cases are, for choosing the nearest polluter: fewer is nearer. Compares, in this
+/// order of weight: kernel, constants that differ, recipe, dtypes that differ.
 int distance(const Case& a, const Case& b);
 
-/// Relative cost of one run: bytes of inputs and outputs.
+/// Throws UsageError when the spec says that this combination of values is no case.
+void require_valid(const Case& c);
+
+/// Relative cost of one run: bytes of inputs and outputs. Throws as require_valid does.
 std::int64_t cost(const Case& c);
 
 }  // namespace parity

@@ -1,1 +1,67 @@
-// Not written yet.
+// Names of what a finding says, and the exit code that a report earns.
+#include "harness/finding.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace parity {
+namespace {
+
+bool happens_alone(Kind kind) {
+  return kind != Kind::order_dependent && kind != Kind::unstable;
+}
+
+/// Whether a finding of another kind already says why this case is not well.
+bool explained(const RunReport& report, const std::string& id) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+    return finding.victim == id ||
+           std::find(finding.also.begin(), finding.also.end(), id) != finding.also.end();
+  });
+}
+
+bool is_well(Verdict verdict) {
+  return verdict == Verdict::passed || verdict == Verdict::unsupported;
+}
+
+bool was_executed(Verdict verdict) {
+  return verdict != Verdict::not_run && verdict != Verdict::unsupported;
+}
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+  constexpr std::array<std::string_view, 7> kNames = {
+      "order_dependent", "unstable", "mismatch", "hygiene", "crash", "timeout", "error"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::string_view name(Role role) {
+  constexpr std::array<std::string_view, 2> kNames = {"victim", "brittle"};
+  return kNames.at(static_cast<std::size_t>(role));
+}
+
+std::string_view name(Grade grade) {
+  constexpr std::array<std::string_view, 4> kNames = {"confirmed", "necessary", "correlated",
+                                                      "unnamed"};
+  return kNames.at(static_cast<std::size_t>(grade));
+}
+
+int exit_code(const RunReport& report) {
+  const auto any_finding = [&](auto&& of_kind) {
+    return std::any_of(report.findings.begin(), report.findings.end(),
+                       [&](const Finding& finding) { return of_kind(finding.kind); });
+  };
+  const auto& cases = report.cases;
+  if (any_finding([](Kind kind) { return kind == Kind::order_dependent; })) return 3;
+  if (any_finding(happens_alone)) return 1;
+  if (std::none_of(cases.begin(), cases.end(),
+                   [](const CaseSummary& c) { return was_executed(c.verdict); }))
+    return 2;
+  if (std::any_of(cases.begin(), cases.end(), [&](const CaseSummary& c) {
+        return !is_well(c.verdict) && !explained(report, c.id);
+      }))
+    return 1;
+  return report.findings.empty() ? 0 : 4;
+}
+
+}  // namespace parity

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "datasets/pack.hpp"
 #include "harness/outcome.hpp"
@@ -13,11 +15,28 @@
 namespace parity {
 
 enum class Verdict : std::uint8_t {
-  passed, failed, untrusted, unsupported, error, crashed, timed_out, not_run
+  passed,
+  failed,
+  untrusted,
+  unsupported,
+  error,
+  crashed,
+  timed_out,
+  not_run
 };
 
 /// The symptom. `bits`: right by tolerance, yet other bits than in a fresh process.
-enum class Fingerprint : std::uint8_t { none, mismatch, bits, guard, unwritten, input, crash, timeout, error };
+enum class Fingerprint : std::uint8_t {
+  none,
+  mismatch,
+  bits,
+  guard,
+  unwritten,
+  input,
+  crash,
+  timeout,
+  error
+};
 
 std::string_view name(Verdict verdict);
 std::string_view name(Fingerprint fingerprint);
@@ -25,35 +44,42 @@ std::string_view name(Fingerprint fingerprint);
 /// Row tolerance of an output dtype (KERNELS.md). The only table; static_assert: none above 2e-3.
 double row_tolerance(Dtype output);
 
+/// What Judgement::error of this output is held to: its row tolerance, or 1e-5 for a log-sum-exp.
+double tolerance_of(const PackOutput& output);
+
 /// Of one output, or of a whole case (the worst of its outputs).
 struct Judgement {
   Verdict verdict = Verdict::not_run;
   Fingerprint fingerprint = Fingerprint::none;
-  /// Worst row error (rows) or worst |diff| scaled to tolerance 1e-5 (log_sum_exp), and its tolerance.
+  /// Worst row error (rows) or worst |diff| scaled to tolerance 1e-5 (log_sum_exp), and its
+  /// tolerance.
   double error = 0;
   double tolerance = 0;
-  std::string detail;  ///< first failing check: "out[1,3,17]: got 0.25, want 0.5 (row error 0.3 > 1e-05)"
+  /// First failing check: "out[1,3,17]: got 0.25, want 0.5 (row error 0.3 > 1e-05)".
+  std::string detail;
 };
 
 /// Judges one output against expected and bound. Throws UsageError when types do not agree.
 Judgement judge_output(const PackOutput& want, const Tensor& got);
 
-/// Ratio of `judgement` to its tolerance as the pack builder needs it: how many times the tolerance the
-/// worst row is off; infinity for a special value that is wrong.
+/// Ratio of `judgement` to its tolerance as the pack builder needs it: how many times the tolerance
+/// the worst row is off; infinity for a special value that is wrong.
 double violation(const PackOutput& want, const Tensor& got);
 
-/// Reads a worker's output. Throws DatasetError when the blob is missing, short or not what its digest says.
+/// Reads a worker's output. Throws DatasetError when the blob is missing, short or not what its
+/// digest says.
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
   virtual Tensor read(const TensorType& type, const Digest& digest) const = 0;
 };
 
-/// Judges outcomes of cases, each distinct (case, digest) once. Tier 1 (reference) and tier 3 (hygiene);
-/// tier 2 (bits) needs a baseline and belongs to the findings.
+/// Judges outcomes of cases, each distinct (case, digest) once. Tier 1 (reference) and tier 3
+/// (hygiene); tier 2 (bits) needs a baseline and belongs to the findings.
 class Judge {
  public:
-  /// `cases` in index order; `pack` holds expected and bound for all of them.
+  /// `cases` in index order; `pack` holds expected and bound for all of them. Input data is not
+  /// kept.
   Judge(const std::vector<std::string>& ids, const PackReader& pack, const BlobStore& blobs);
   Judge(std::vector<PackCase> cases, const BlobStore& blobs);
 
@@ -64,7 +90,8 @@ class Judge {
  private:
   std::vector<PackCase> cases_;
   const BlobStore& blobs_;
-  std::map<std::pair<std::size_t, Digest>, Judgement> known_;  ///< key: case, digest over its outputs'
+  std::map<std::pair<std::size_t, Digest>, Judgement>
+      known_;  ///< key: case, digest over its outputs'
 };
 
 }  // namespace parity

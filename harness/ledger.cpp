@@ -1,1 +1,66 @@
-// Not written yet.
+// Pair tables of n x n flags: which ordered pairs are possible, planned, exercised.
+#include "harness/ledger.hpp"
+
+#include <algorithm>
+
+namespace parity {
+
+Ledger::Ledger(std::size_t cases) : Ledger(cases, std::vector<std::size_t>(cases, 0)) {}
+
+Ledger::Ledger(std::size_t cases, const std::vector<std::size_t>& group_of)
+    : cases_(cases), adjacent_(cases * cases, 0) {
+  for (std::size_t a = 0; a < cases; ++a)
+    for (std::size_t b = 0; b < cases; ++b)
+      if (a != b && group_of.at(a) == group_of.at(b)) adjacent_[a * cases + b] = kPossible;
+  ordered_ = adjacent_;
+}
+
+void Ledger::plan(const Order& order) {
+  mark(order, order.size(), kPlanned);
+}
+
+void Ledger::exercise(const Order& order, std::size_t completed) {
+  mark(order, std::min(completed, order.size()), kExercised);
+}
+
+PairCount Ledger::adjacent() const {
+  return count(adjacent_);
+}
+
+PairCount Ledger::ordered() const {
+  return count(ordered_);
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> Ledger::missing() const {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t a = 0; a < cases_; ++a)
+    for (std::size_t b = 0; b < cases_; ++b) {
+      const unsigned char flags = adjacent_[a * cases_ + b];
+      if ((flags & kPossible) != 0 && (flags & kExercised) == 0) pairs.emplace_back(a, b);
+    }
+  return pairs;
+}
+
+void Ledger::mark(const Order& order, std::size_t length, Bit bit) {
+  const auto set = [&](std::vector<unsigned char>& table, std::size_t a, std::size_t b) {
+    unsigned char& flags = table.at(a * cases_ + b);
+    if ((flags & kPossible) != 0) flags = static_cast<unsigned char>(flags | bit);
+  };
+  Order before;  // distinct cases so far
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::size_t current = order[i];
+    if (i > 0) set(adjacent_, order[i - 1], current);
+    for (const std::size_t earlier : before) set(ordered_, earlier, current);
+    if (std::find(before.begin(), before.end(), current) == before.end()) before.push_back(current);
+  }
+}
+
+PairCount Ledger::count(const std::vector<unsigned char>& table) const {
+  const auto with = [&](Bit bit) {
+    return static_cast<std::size_t>(std::count_if(
+        table.begin(), table.end(), [bit](unsigned char flags) { return (flags & bit) != 0; }));
+  };
+  return {with(kPossible), with(kPlanned), with(kExercised)};
+}
+
+}  // namespace parity

@@ -1,1 +1,43 @@
-// Not written yet.
+// The command line's door: one place that turns errors into one line and an exit code.
+#include <cstdio>
+#include <exception>
+
+#include "datasets/errors.hpp"
+#include "harness/commands.hpp"
+#include "harness/options.hpp"
+#include "harness/worker.hpp"
+
+namespace {
+
+int dispatch(const parity::Options& options) {
+  switch (options.command) {
+    case parity::Command::run:
+      return parity::run_command(options);
+    case parity::Command::list:
+      return parity::list_command(options);
+    case parity::Command::show:
+      return parity::show_command(options);
+    case parity::Command::replay:
+      return parity::replay_command(options);
+    case parity::Command::worker:
+      return parity::run_worker();
+  }
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr int kUsage = 2;
+  constexpr int kInfrastructure = 5;
+  try {
+    const auto options = parity::parse_options(argc, argv);
+    return options ? dispatch(*options) : 0;
+  } catch (const parity::UsageError& error) {
+    std::fprintf(stderr, "harness: %s\n", error.what());
+    return kUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "harness: %s\n", error.what());
+    return kInfrastructure;
+  }
+}

@@ -1,1 +1,146 @@
-// Not written yet.
+#include "harness/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+
+#include "datasets/errors.hpp"
+
+namespace parity {
+namespace {
+
+/// What CLI11 fills in before it is checked and typed.
+struct RawOptions {
+  bool permute_order = false;
+  bool permute_dtype = false;
+  std::string orders = "tuscan";
+  std::string budget;
+  std::string suite = "smoke";
+  std::string deadline = "5s";
+};
+
+void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")->capture_default_str();
+  app.add_option("--filter", options.filters,
+                 "Glob over whole ids ('*' crosses '/'); '!GLOB' excludes; repeatable")
+      ->allow_extra_args(false);
+}
+
+void add_backend(CLI::App& app, Options& options) {
+  app.add_option("--backend", options.backend, "Where kernels run: auto, cuda or host")
+      ->check(CLI::IsMember({"auto", "cuda", "host"}))
+      ->capture_default_str();
+}
+
+/// What `run` and `replay` share: everything about workers and the report.
+void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
+  add_backend(app, options);
+  app.add_option("--jobs", options.jobs, "Workers at a time (0: one a core on the host, two on CUDA)")
+      ->check(CLI::Range(0, 256));
+  app.add_option("--deadline", raw.deadline, "Limit of one run: seconds, or 500ms, 5s, 1m")
+      ->capture_default_str();
+  app.add_option("--worker", options.worker, "Worker command line instead of the built-in one");
+  app.add_option("--plant", options.plants, "Switch a deliberate fault on by name; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--json", options.json, "Also write the report here (schema parity.run/1)");
+}
+
+void add_run(CLI::App& app, Options& options, RawOptions& raw) {
+  auto* order = app.add_flag("--permute-order", raw.permute_order, "Every selected case in permuted orders");
+  app.add_flag("--permute-dtype", raw.permute_dtype,
+               "Permuted orders within each group of cases that differ only in dtypes")
+      ->excludes(order);
+  app.add_option("--orders", raw.orders, "tuscan (every ordered pair adjacent) or random:N")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of random orders")->capture_default_str();
+  app.add_option("--budget", raw.budget, "Stop starting orders after this long: 90s, 10m, 2h");
+  add_suite_and_filter(app, options, raw);
+  add_execution(app, options, raw);
+}
+
+void finish(Options& options, const RawOptions& raw) {
+  options.permute = raw.permute_order   ? Permute::order
+                    : raw.permute_dtype ? Permute::dtype
+                                        : Permute::none;
+  options.orders = parse_orders(raw.orders);
+  if (!options.orders.tuscan && options.permute == Permute::none)
+    throw UsageError("--orders needs --permute-order or --permute-dtype");
+  if (!raw.budget.empty()) options.budget = parse_duration(raw.budget);
+  options.suite = parse_suite(raw.suite);
+  const bool bare_number = raw.deadline.find_first_not_of("0123456789") == std::string::npos;
+  options.deadline = parse_duration(bare_number ? raw.deadline + "s" : raw.deadline);
+}
+
+}  // namespace
+
+std::chrono::milliseconds parse_duration(std::string_view text) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  const std::int64_t scale = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60000 : unit == "h" ? 3600000 : 0;
+  constexpr std::int64_t kLongest = 1000LL * 3600 * 24 * 365;
+  if (error != std::errc() || scale == 0 || count <= 0 || count > kLongest / scale)
+    throw UsageError(fmt::format("'{}' is no duration; write 250ms, 90s, 10m or 2h", text));
+  return std::chrono::milliseconds(count * scale);
+}
+
+std::string Options::suffix() const {
+  std::string text;
+  for (const std::string& plant : plants) text += " --plant " + plant;
+  if (backend != "auto") text += " --backend " + backend;
+  if (!worker.empty()) {
+    std::string quoted;
+    for (const char c : worker) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += " --worker '" + quoted + "'";
+  }
+  return text;
+}
+
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  Options options;
+  RawOptions raw;
+  CLI::App app("Differential parity harness for GPU kernels: finds state that leaks from one case into "
+               "another, shrinks the order, names the state.",
+               "harness");
+  app.set_version_flag("--version", std::string("harness ") + PARITY_VERSION);
+  app.footer("Exit codes: 0 all passed, 1 fails alone, 2 usage, 3 order-dependent, 4 unstable, 5 infrastructure.");
+  app.require_subcommand(0, 1);
+  add_run(app, options, raw);
+
+  CLI::App* run = app.add_subcommand("run", "Every selected case (the default command)");
+  add_run(*run, options, raw);
+  CLI::App* list = app.add_subcommand("list", "Ids of the selected cases, one a line");
+  add_suite_and_filter(*list, options, raw);
+  list->add_flag("--cost", options.cost, "Also each case's cost: bytes of its inputs and outputs");
+  CLI::App* show = app.add_subcommand("show", "One case: shapes, seed, tolerance, module keys, sources");
+  show->add_option("case", options.cases, "Id of the case")->required()->expected(1);
+  add_backend(*show, options);
+  CLI::App* replay = app.add_subcommand(
+      "replay", "A sequence and its last case alone, in fresh processes; says both counts");
+  replay->add_option("case", options.cases, "Ids, in order")->required();
+  replay->add_option("--repeat", options.repeat, "Fresh processes for each")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  add_execution(*replay, options, raw);
+  CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    app.exit(done);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(std::string(error.what()) + " (see harness --help)");
+  }
+  options.command = *list     ? Command::list
+                    : *show   ? Command::show
+                    : *replay ? Command::replay
+                    : *worker ? Command::worker
+                              : Command::run;
+  finish(options, raw);
+  return options;
+}
+
+}  // namespace parity

@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/digest.hpp"
 
 namespace parity {
 
-/// How one step of a sequence ended. `error`: the worker answered that it could not (compile failure,
-/// refused launch); `crashed`, `timed_out`: it did not answer; `not_run`: an earlier step ended the
-/// process, or the run was stopped.
+/// How one step of a sequence ended. `error`: the worker answered that it could not (compile
+/// failure, refused launch); `crashed`, `timed_out`: it did not answer; `not_run`: an earlier step
+/// ended the process, or the run was stopped.
 enum class Status : std::uint8_t { ok, unsupported, error, crashed, timed_out, not_run };
 
 struct OutputDigest {
@@ -35,14 +36,14 @@ struct CellSeen {
 
 struct Outcome {
   Status status = Status::not_run;
-  std::string detail;                  ///< reason, signal, or log line; empty for ok
-  std::string plan;                    ///< resolved plan; bits are compared at equal plan
+  std::string detail;  ///< reason, signal, or log line; empty for ok
+  std::string plan;    ///< resolved plan; bits are compared at equal plan
   std::vector<OutputDigest> outputs;
   std::int64_t unwritten = 0;
   std::vector<std::string> broken_guards;
   std::vector<std::string> changed_inputs;
   std::vector<CellSeen> cells;
-  double milliseconds = 0;             ///< never enters a result
+  double milliseconds = 0;  ///< never enters a result
 };
 
 /// One carrier as a worker handed it out; opaque to the parent (JSON text), given back by `set`.
@@ -75,8 +76,8 @@ struct Sequence {
 };
 
 struct SequenceResult {
-  std::vector<Outcome> outcomes;       ///< one per step; restore, set and snapshot give ok or error
-  std::vector<CarrierState> snapshots; ///< one per snapshot step, in order
+  std::vector<Outcome> outcomes;  ///< one per step; restore, set and snapshot give ok or error
+  std::vector<CarrierState> snapshots;  ///< one per snapshot step, in order
   /// Steps that ended with a worker's answer or death, counted from the front.
   std::size_t completed() const;
 };

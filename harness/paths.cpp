@@ -1,1 +1,73 @@
-// Not written yet.
+// Where files live, and which program this is.
+#include "harness/paths.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "datasets/digest.hpp"
+#include "datasets/errors.hpp"
+
+namespace parity {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Empty where the variable is unset or empty.
+fs::path variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? fs::path() : fs::path(value);
+}
+
+fs::path home() {
+  if (const fs::path own = variable("PARITY_HOME"); !own.empty()) return fs::absolute(own);
+  if (const fs::path cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
+    return fs::absolute(cache) / "parity";
+  }
+  if (const fs::path user = variable("HOME"); !user.empty()) {
+    return fs::absolute(user) / ".cache" / "parity";
+  }
+  throw DatasetError(
+      "no folder for modules, packs and runs: PARITY_HOME, XDG_CACHE_HOME and HOME are all unset; "
+      "set "
+      "PARITY_HOME to a folder that can be written");
+}
+
+fs::path made(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (!failed && fs::is_directory(folder, failed)) return folder;
+  throw DatasetError(
+      fmt::format("cannot make the folder {}: {}; set PARITY_HOME to a folder that can be written",
+                  folder.string(), failed ? failed.message() : "something else has that name"));
+}
+
+}  // namespace
+
+Paths paths() {
+  const fs::path root = home();
+  return {.modules = made(root / "modules"),
+          .packs = made(root / "packs"),
+          .runs = made(root / "runs")};
+}
+
+std::string build_id() {
+  std::ifstream in("/proc/self/exe", std::ios::binary | std::ios::ate);
+  std::vector<char> bytes(in ? static_cast<std::size_t>(in.tellg()) : 0);
+  in.seekg(0);
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    throw DatasetError("cannot read this program's own file through /proc/self/exe; mount /proc");
+  }
+  return digest(std::as_bytes(std::span(bytes))).hex();
+}
+
+std::filesystem::path program_path() {
+  std::error_code failed;
+  const fs::path path = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) return path;
+  throw DatasetError("cannot find this program's own file through /proc/self/exe; mount /proc");
+}
+
+}  // namespace parity

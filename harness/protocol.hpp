@@ -15,16 +15,16 @@ inline constexpr int kProtocolVersion = 1;
 inline constexpr int kReplyDescriptor = 3;
 
 struct Hello {
-  std::string pack;      ///< path of the inputs-only pack
-  std::string blobs;     ///< folder for output bytes, one file per digest (hex)
-  std::string modules;   ///< folder of the module disk cache
-  std::string backend;   ///< "auto", "cuda", "host"
+  std::string pack;     ///< path of the inputs-only pack
+  std::string blobs;    ///< folder for output bytes, one file per digest (hex)
+  std::string modules;  ///< folder of the module disk cache
+  std::string backend;  ///< "auto", "cuda", "host"
   std::vector<std::string> plants;
 };
 
 struct HelloReply {
-  std::string worker;    ///< "parity harness 0.1"
-  std::string backend;   ///< "cuda" or "host"
+  std::string worker;   ///< "parity harness 0.1"
+  std::string backend;  ///< "cuda" or "host"
   std::string device_name;
   std::string device_arch;
   std::string device_driver;
@@ -67,13 +67,20 @@ std::string run_reply(const Outcome& outcome);
 std::string snapshot_reply(std::string_view state);
 std::string done_reply();
 
-/// Inverse functions for the parent. Throw DeviceError ("the worker wrote nonsense: ...") for a reply that
-/// is not one, and DeviceError with the worker's own words for "ok": false.
+/// Inverse functions for the parent. Throw DeviceError ("the worker wrote nonsense: ...") for a
+/// reply that is not one, and DeviceError with the worker's own words for "ok": false.
 HelloReply parse_hello_reply(std::string_view line);
 std::vector<ModuleDescription> parse_describe_reply(std::string_view line);
-/// A false reply becomes an Outcome of status error with its words.
+
+/// Replies inside a sequence never throw, since a kernel may have wrecked its worker: "ok": false
+/// is an Outcome of status error with the worker's words, nonsense is status crashed.
 Outcome parse_run_reply(std::string_view line);
-std::string parse_snapshot_reply(std::string_view line);
-void parse_done_reply(std::string_view line);
+Outcome parse_done_reply(std::string_view line);
+
+struct SnapshotReply {
+  Outcome outcome;
+  std::string state;  ///< empty unless the outcome is ok
+};
+SnapshotReply parse_snapshot_reply(std::string_view line);
 
 }  // namespace parity

@@ -1,1 +1,54 @@
-// Not written yet.
+// harness run: plan, execute, judge, investigate, report.
+#include <utility>
+
+#include "harness/commands.hpp"
+#include "harness/investigate.hpp"
+#include "harness/plan.hpp"
+#include "harness/session.hpp"
+
+namespace parity {
+namespace {
+
+void compile_everything(Session& session) {
+  session.progress().phase("compiling modules");
+  std::vector<std::size_t> all(session.cases().size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  session.supervisor().prepare(all);
+}
+
+OrdersRun run_plan(Session& session, const Plan& plan, const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  Supervisor& supervisor = session.supervisor();
+  session.progress().phase("running orders");
+  if (options.budget) supervisor.set_stop_at(Clock::now() + *options.budget);
+  OrdersRun run = run_orders(plan.orders, supervisor);
+  supervisor.set_stop_at(Clock::time_point::max());
+  return run;
+}
+
+}  // namespace
+
+int run_command(const Options& options) {
+  Session session(options, select(suite_cases(registry(), options.suite), options.filters));
+  const Plan plan = make_plan(session.cases(), options.permute, options.orders, options.seed);
+  compile_everything(session);
+  const OrdersRun run = run_plan(session, plan, options);
+
+  Ledger ledger = plan.ledger();
+  enter(ledger, run.sequences, run.results);
+  RunReport report = session.report();
+  report.coverage = {plan.orders.size(), session.supervisor().executions(),
+                     session.supervisor().process_starts(), ledger.adjacent(), ledger.ordered()};
+
+  session.progress().phase("judging");
+  InvestigateOptions investigation;
+  investigation.replay_suffix = options.suffix();
+  investigation.progress = [&](const std::string& text) { session.progress().note(text); };
+  Investigation found = investigate(session.cases(), run.sequences, run.results, session.judge(),
+                                    session.supervisor(), investigation);
+  report.cases = std::move(found.cases);
+  report.findings = std::move(found.findings);
+  return session.publish(std::move(report));
+}
+
+}  // namespace parity

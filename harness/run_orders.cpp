@@ -1,1 +1,64 @@
-// Not written yet.
+// Runs orders in waves: what a crash voided is queued again, each time shorter, until nothing is
+// left.
+#include <algorithm>
+#include <set>
+
+#include "harness/orders.hpp"
+#include "harness/supervisor.hpp"
+
+namespace parity {
+namespace {
+
+/// Position of the step that ended the process; the number of steps where none did.
+std::size_t end_of(const SequenceResult& result) {
+  const auto ended =
+      std::find_if(result.outcomes.begin(), result.outcomes.end(), [](const Outcome& outcome) {
+        return outcome.status == Status::crashed || outcome.status == Status::timed_out;
+      });
+  return static_cast<std::size_t>(ended - result.outcomes.begin());
+}
+
+/// What remains of `order` after its process ended at position `end`. It begins with the case that
+/// ended it, so that this one is seen alone and its neighbours are not lost; a quarantined one has
+/// been seen.
+Order tail_of(const Order& order, std::size_t end, const std::set<std::size_t>& quarantined) {
+  Order tail;
+  for (std::size_t i = end; i < order.size(); ++i) {
+    if (quarantined.count(order[i]) == 0) tail.push_back(order[i]);
+  }
+  return tail;
+}
+
+}  // namespace
+
+OrdersRun run_orders(std::span<const std::vector<std::size_t>> orders, Executor& executor) {
+  OrdersRun run;
+  std::set<std::size_t> quarantined;
+  std::vector<Order> wave(orders.begin(), orders.end());
+  // A tail is shorter than its order: one that ended at its first position loses that case.
+  while (!wave.empty()) {
+    std::vector<Sequence> sequences;
+    for (const Order& order : wave) {
+      const auto phase = static_cast<unsigned>((run.sequences.size() + sequences.size()) % 2);
+      sequences.push_back(Sequence::of(order, phase));
+    }
+    std::vector<SequenceResult> results = executor.execute(sequences);
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      ends.push_back(end_of(results[i]));
+      if (ends[i] == 0 && !wave[i].empty()) quarantined.insert(wave[i].front());
+    }
+    std::vector<Order> tails;
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      Order tail = tail_of(wave[i], ends[i], quarantined);
+      if (!tail.empty()) tails.push_back(std::move(tail));
+    }
+    std::move(sequences.begin(), sequences.end(), std::back_inserter(run.sequences));
+    std::move(results.begin(), results.end(), std::back_inserter(run.results));
+    wave = std::move(tails);
+  }
+  run.quarantined.assign(quarantined.begin(), quarantined.end());
+  return run;
+}
+
+}  // namespace parity

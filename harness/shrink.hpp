@@ -1,7 +1,8 @@
-// Shrinks a failing order to the shortest sequence that was seen to fail (ORDERS.md, Shrinking).
+// Shrinks a failing order to the shortest sequence that was seen to fail.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -9,23 +10,30 @@
 
 namespace parity {
 
-/// What one trial of "this history, then the victim" showed.
+/// What one trial of "this history, then the victim" showed. unresolved: neither the fixed symptom
+/// nor a well victim (another symptom, a process that died early); it never counts as failing.
 enum class Trial : std::uint8_t { fails, passes, unresolved };
 
 struct ShrinkRequest {
-  Order history;                          ///< what ran before the victim, the victim not in it
-  std::vector<std::size_t> suspects;      ///< probes' writers of the cells the victim read, likeliest first
+  Order history;                      ///< what ran before the victim, the victim not in it
+  std::vector<std::size_t> suspects;  ///< single polluters to try first, likeliest first
   /// Runs history + victim in a fresh process: does it fail with the fixed fingerprint?
   std::function<Trial(const Order&)> trial;
+  /// Tries that the full history gets to fail again, and from which its rate is estimated.
+  std::size_t attempts = 5;
 };
 
 struct ShrinkResult {
-  Order history;            ///< 1-minimal: no single case can be left out
+  Order history;  ///< 1-minimal when reproduced; else the shortest seen, here or before
   std::size_t trials = 0;
-  bool reproduced = false;  ///< false: the full history itself did not fail again
+  std::size_t executions = 0;  ///< case runs of all trials, the victim's included: the cost
+  bool reproduced = false;     ///< false: nothing failed again, not even the full history
 };
 
-/// Tries [suspect], [predecessor], then halves; where both halves pass, prefix search; then a sweep.
+/// Tries [suspect], [predecessor], then halves under the assumption of one polluter (one trial a
+/// level); where that leads nowhere, measures the rate of the full history, then prefix search and
+/// a sweep. Only histories seen to fail are accepted. The victim alone is taken to pass: the caller
+/// knows.
 ShrinkResult shrink(const ShrinkRequest& request);
 
 }  // namespace parity

@@ -1,1 +1,256 @@
-// Not written yet.
+// Fresh worker processes for sequences, several at a time.
+#include "harness/supervisor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <optional>
+
+#include "datasets/errors.hpp"
+#include "harness/worker_process.hpp"
+
+namespace parity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// For exit handlers (a worker's temporary folder, a sanitizer's report).
+constexpr std::chrono::milliseconds kFarewell{2000};
+
+Outcome unanswered(const Reply& reply, std::chrono::milliseconds limit) {
+  Outcome outcome;
+  const bool late = reply.kind == Reply::Kind::timed_out;
+  outcome.status = late ? Status::timed_out : Status::crashed;
+  outcome.detail = late ? fmt::format("no answer within {} ms", limit.count()) : reply.detail;
+  return outcome;
+}
+
+bool ends_process(const Outcome& outcome) {
+  return outcome.status == Status::crashed || outcome.status == Status::timed_out;
+}
+
+}  // namespace
+
+struct Supervisor::Impl {
+  SupervisorOptions options;
+  std::optional<HelloReply> hello;
+  std::mutex mutex;  ///< guards what follows
+  std::size_t logs = 0;
+  std::size_t executions = 0;
+  std::size_t process_starts = 0;
+  std::size_t done = 0;
+
+  bool interrupted() const { return options.interrupted != nullptr && options.interrupted->load(); }
+  bool stopped() const { return interrupted() || Clock::now() >= options.stop_at; }
+
+  template <class Work>
+  void in_jobs(std::size_t items, const Work& work);
+  std::filesystem::path log_of(std::size_t number) const;
+  Reply greet(WorkerProcess& worker) const;
+  std::unique_ptr<WorkerProcess> start(std::size_t log);
+  std::size_t take_logs(std::size_t count);
+  SequenceResult run(const Sequence& sequence, std::size_t log, std::size_t planned);
+  Outcome step(WorkerProcess& worker, const Sequence& sequence, std::size_t position,
+               SequenceResult& result) const;
+  void count(const Step& step, const Outcome& outcome, std::size_t planned);
+};
+
+/// Calls `work(next)`, which takes items until none is left, in min(jobs, items) threads; rethrows
+/// what one of them threw. A thread that throws leaves no items to the others.
+template <class Work>
+void Supervisor::Impl::in_jobs(std::size_t items, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::future<void>> threads;
+  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(options.jobs, 1), items); ++i) {
+    threads.push_back(std::async(std::launch::async, [&] {
+      struct LeaveNothing {
+        std::atomic<std::size_t>& next;
+        std::size_t items;
+        ~LeaveNothing() { next = items; }
+      } at_the_end{next, items};
+      work([&]() -> std::optional<std::size_t> {
+        const std::size_t item = next++;
+        return item < items ? std::optional(item) : std::nullopt;
+      });
+    }));
+  }
+  for (std::future<void>& thread : threads) thread.wait();
+  for (std::future<void>& thread : threads) thread.get();
+}
+
+std::filesystem::path Supervisor::Impl::log_of(std::size_t number) const {
+  return options.run_folder / fmt::format("worker-{:05}.log", number);
+}
+
+std::size_t Supervisor::Impl::take_logs(std::size_t count) {
+  std::error_code failed;
+  std::filesystem::create_directories(options.run_folder, failed);
+  return std::exchange(logs, logs + count);
+}
+
+Reply Supervisor::Impl::greet(WorkerProcess& worker) const {
+  return worker.request(hello_request(options.hello), options.prepare_limit);
+}
+
+/// A worker that has said hello. One that ends before that is no case's doing. Where an earlier one
+/// was well (two at once may be too much for a device's memory), a second is tried.
+std::unique_ptr<WorkerProcess> Supervisor::Impl::start(std::size_t log) {
+  const WorkerCommand command = {.command = options.command, .log = log_of(log)};
+  auto worker = std::make_unique<WorkerProcess>(command);
+  Reply reply = greet(*worker);
+  if (reply.kind != Reply::Kind::answered && hello.has_value()) {
+    worker = std::make_unique<WorkerProcess>(command);
+    reply = greet(*worker);
+  }
+  if (reply.kind != Reply::Kind::answered) {
+    throw DeviceError(fmt::format("the worker `{}` did not answer hello: {}; its log: {}",
+                                  options.command, unanswered(reply, options.prepare_limit).detail,
+                                  command.log.string()));
+  }
+  parse_hello_reply(reply.line);
+  return worker;
+}
+
+Outcome Supervisor::Impl::step(WorkerProcess& worker, const Sequence& sequence,
+                               std::size_t position, SequenceResult& result) const {
+  const Step& step = sequence.steps[position];
+  const auto poison = static_cast<unsigned>((position + sequence.poison_phase) % 2);
+  const bool runs = step.kind == Step::Kind::run;
+  const std::chrono::milliseconds limit = runs ? options.deadline : options.prepare_limit;
+  std::string line;
+  if (runs) line = run_request(options.ids.at(step.case_index), poison);
+  if (step.kind == Step::Kind::restore) line = restore_request(step.carrier);
+  if (step.kind == Step::Kind::set) line = set_request(step.carrier, step.state);
+  if (step.kind == Step::Kind::snapshot) line = snapshot_request(step.carrier);
+  const Reply reply = worker.request(line, limit);
+  if (reply.kind != Reply::Kind::answered) return unanswered(reply, limit);
+  if (runs) return parse_run_reply(reply.line);
+  if (step.kind != Step::Kind::snapshot) return parse_done_reply(reply.line);
+  SnapshotReply snapshot = parse_snapshot_reply(reply.line);
+  result.snapshots.push_back({step.carrier, std::move(snapshot.state)});
+  return snapshot.outcome;
+}
+
+void Supervisor::Impl::count(const Step& step, const Outcome& outcome, std::size_t planned) {
+  if (step.kind != Step::Kind::run) return;
+  const std::lock_guard lock(mutex);
+  if (!ends_process(outcome)) ++executions;
+  ++done;
+  if (options.progress) options.progress(done, planned);
+}
+
+SequenceResult Supervisor::Impl::run(const Sequence& sequence, std::size_t log,
+                                     std::size_t planned) {
+  SequenceResult result;
+  result.outcomes.resize(sequence.steps.size());
+  const std::unique_ptr<WorkerProcess> worker = start(log);
+  {
+    const std::lock_guard lock(mutex);
+    ++process_starts;
+  }
+  for (std::size_t i = 0; i < sequence.steps.size() && !interrupted(); ++i) {
+    result.outcomes[i] = step(*worker, sequence, i, result);
+    count(sequence.steps[i], result.outcomes[i], planned);
+    if (ends_process(result.outcomes[i])) return result;
+  }
+  worker->finish(bye_request(), kFarewell);
+  return result;
+}
+
+Supervisor::Supervisor(SupervisorOptions options) : impl_(std::make_unique<Impl>()) {
+  impl_->options = std::move(options);
+}
+
+Supervisor::~Supervisor() = default;
+
+const HelloReply& Supervisor::identity() {
+  if (!impl_->hello) {
+    const std::size_t log = impl_->take_logs(1);
+    WorkerProcess worker({.command = impl_->options.command, .log = impl_->log_of(log)});
+    const Reply reply = impl_->greet(worker);
+    if (reply.kind != Reply::Kind::answered) {
+      throw DeviceError(fmt::format(
+          "the worker `{}` did not answer hello: {}; try the command by hand",
+          impl_->options.command, unanswered(reply, impl_->options.prepare_limit).detail));
+    }
+    impl_->hello = parse_hello_reply(reply.line);
+    worker.finish(bye_request(), kFarewell);
+  }
+  return *impl_->hello;
+}
+
+void Supervisor::prepare(std::span<const std::size_t> cases) {
+  identity();
+  const std::size_t first_log = impl_->take_logs(cases.size());
+  impl_->in_jobs(cases.size(), [&](const auto& next) {
+    std::unique_ptr<WorkerProcess> worker;
+    for (auto item = next(); item && !impl_->interrupted(); item = next()) {
+      if (worker == nullptr) worker = impl_->start(first_log + *item);
+      const Reply reply = worker->request(prepare_request(impl_->options.ids.at(cases[*item])),
+                                          impl_->options.prepare_limit);
+      if (reply.kind != Reply::Kind::answered || ends_process(parse_done_reply(reply.line))) {
+        worker.reset();
+      }
+    }
+    if (worker != nullptr) worker->finish(bye_request(), kFarewell);
+  });
+}
+
+std::vector<ModuleDescription> Supervisor::describe(std::size_t case_index) {
+  identity();
+  const std::unique_ptr<WorkerProcess> worker = impl_->start(impl_->take_logs(1));
+  const std::string& id = impl_->options.ids.at(case_index);
+  const Reply reply = worker->request(describe_request(id), impl_->options.prepare_limit);
+  if (reply.kind != Reply::Kind::answered) {
+    throw DeviceError(fmt::format("the worker `{}` did not describe {}: {}", impl_->options.command,
+                                  id, unanswered(reply, impl_->options.prepare_limit).detail));
+  }
+  std::vector<ModuleDescription> modules = parse_describe_reply(reply.line);
+  worker->finish(bye_request(), kFarewell);
+  return modules;
+}
+
+std::vector<SequenceResult> Supervisor::execute(std::span<const Sequence> sequences) {
+  identity();
+  const std::size_t first_log = impl_->take_logs(sequences.size());
+  std::size_t planned = 0;
+  std::vector<SequenceResult> results(sequences.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    results[i].outcomes.resize(sequences[i].steps.size());
+    for (const Step& step : sequences[i].steps) planned += step.kind == Step::Kind::run ? 1 : 0;
+  }
+  impl_->done = 0;
+  // A worker dies with the thread that started it, so one thread does a whole sequence.
+  impl_->in_jobs(sequences.size(), [&](const auto& next) {
+    for (auto item = next(); item && !impl_->stopped(); item = next()) {
+      results[*item] = impl_->run(sequences[*item], first_log + *item, planned);
+    }
+  });
+  return results;
+}
+
+const CarrierAbilities& Supervisor::abilities() {
+  return identity().carriers;
+}
+
+std::size_t Supervisor::executions() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->executions;
+}
+
+std::size_t Supervisor::process_starts() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->process_starts;
+}
+
+void Supervisor::set_progress(std::function<void(std::size_t, std::size_t)> progress) {
+  impl_->options.progress = std::move(progress);
+}
+
+void Supervisor::set_stop_at(std::chrono::steady_clock::time_point stop_at) {
+  impl_->options.stop_at = stop_at;
+}
+
+}  // namespace parity

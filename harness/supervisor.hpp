@@ -1,5 +1,5 @@
-// Runs sequences in fresh worker processes, several at a time; whatever a kernel does ends a worker,
-// never the run.
+// Runs sequences in fresh worker processes, several at a time; whatever a kernel does ends a
+// worker, never the run.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,16 @@
 namespace parity {
 
 struct SupervisorOptions {
-  std::string command;                 ///< worker command line
+  std::string command;  ///< worker command line
   Hello hello;
-  std::vector<std::string> ids;        ///< case index -> id
-  std::filesystem::path run_folder;    ///< logs
+  std::vector<std::string> ids;      ///< case index -> id
+  std::filesystem::path run_folder;  ///< logs; made where missing
   std::size_t jobs = 1;
-  std::chrono::milliseconds deadline{5000};            ///< one run
-  std::chrono::milliseconds prepare_limit{120000};     ///< hello, and one prepare
+  std::chrono::milliseconds deadline{5000};         ///< one run
+  std::chrono::milliseconds prepare_limit{120000};  ///< hello, and one prepare
   std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
-  const std::atomic<bool>* interrupted = nullptr;      ///< Ctrl-C
+  const std::atomic<bool>* interrupted =
+      nullptr;  ///< Ctrl-C: running sequences end after their step
   /// Called under a lock: executions done and planned of this execute().
   std::function<void(std::size_t done, std::size_t planned)> progress;
 };
@@ -38,15 +39,16 @@ class Supervisor final : public Executor {
 
   /// Says hello to a worker and says what it is. Throws DeviceError when no worker can be had.
   const HelloReply& identity();
-  /// Compiles what every case needs, in as many workers as jobs. A case that cannot be compiled is not an
-  /// error here: running it says so. Prepared modules are on disk, in no process.
+  /// Compiles what every case needs, in as many workers as jobs. A case that cannot be compiled is
+  /// not an error here: running it says so. Prepared modules are on disk, in no process.
   void prepare(std::span<const std::size_t> cases);
   std::vector<ModuleDescription> describe(std::size_t case_index);
 
   std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;
   const CarrierAbilities& abilities() override;
 
-  /// From execute() calls so far, steps of kind run that were answered, and processes started for them.
+  /// From execute() calls so far, steps of kind run that were answered, and processes started for
+  /// them.
   std::size_t executions() const;
   std::size_t process_starts() const;
   void set_progress(std::function<void(std::size_t, std::size_t)> progress);
@@ -58,9 +60,11 @@ class Supervisor final : public Executor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Runs the orders; a crash or time-out in mid-sequence voids its tail, which is queued again in a fresh
-/// process, without the cases that crash or time out alone (quarantined). Returns all sequences run and
-/// their results in plan order, requeued tails last.
+/// Runs the orders. A crash or time-out in mid-sequence voids its tail, which is queued again in a
+/// fresh process, opening with the case that ended the process (so that it is seen alone) and
+/// without those that crash or time out alone (quarantined). Every tail is shorter than what it is
+/// the tail of, so this ends. Returns all sequences run and their results in plan order, requeued
+/// tails last; `quarantined` in index order. The poison phase of a sequence is its index mod 2.
 struct OrdersRun {
   std::vector<Sequence> sequences;
   std::vector<SequenceResult> results;

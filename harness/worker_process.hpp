@@ -10,31 +10,43 @@
 namespace parity {
 
 struct WorkerCommand {
-  /// Run as `sh -c "exec COMMAND"` in its own process group with an allow-listed environment (PATH, HOME,
-  /// LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES, CXX, ASAN_OPTIONS, UBSAN_OPTIONS, TSAN_OPTIONS, LSAN_OPTIONS).
+  /// Run as `sh -c "exec COMMAND"` in its own process group with an allow-listed environment (PATH,
+  /// HOME, LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES, CXX, ASAN_OPTIONS, UBSAN_OPTIONS, TSAN_OPTIONS,
+  /// LSAN_OPTIONS).
   std::string command;
   std::filesystem::path log;  ///< stderr and stdout are appended here
 };
+
+/// A reply longer than this without its newline is the end of the worker.
+inline constexpr std::size_t kLongestReply = std::size_t{64} << 20;
 
 /// How a request ended.
 struct Reply {
   enum class Kind { answered, died, timed_out };
   Kind kind = Kind::died;
-  std::string line;    ///< answered: the reply
-  std::string detail;  ///< died: "signal 11 (Segmentation fault)", "exit status 3"
+  std::string line;  ///< answered: the reply
+  /// died: "signal 11 (Segmentation fault)", "exit status 3", "flooded ...", then ": " and the last
+  /// line that this process logged, if any.
+  std::string detail;
 };
 
+/// The process is killed when the *thread* that made it ends (Linux counts a parent's death by
+/// thread), so make, use and destroy it in one thread.
 class WorkerProcess {
  public:
-  /// Throws DeviceError when it cannot be started.
+  /// Throws DeviceError when it cannot be started. A command that is not there starts, and dies at
+  /// the first request with the shell's words.
   explicit WorkerProcess(const WorkerCommand& command);
-  /// Kills the whole process group.
+  /// Kills the whole process group. An empty log is removed.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   /// Writes the line and waits for one line. After died or timed_out the process is gone.
   Reply request(std::string_view line, std::chrono::milliseconds limit);
+
+  /// Says a last line, closes the worker's input and lets it end by itself, for at most `limit`.
+  void finish(std::string_view line, std::chrono::milliseconds limit);
 
  private:
   struct Impl;

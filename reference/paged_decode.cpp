@@ -1,1 +1,178 @@
-// Not written yet.
+// Paged decode attention by definition: gather the row's tokens, score, exponentiate, sum.
+#include "reference/paged_decode.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "datasets/errors.hpp"
+
+namespace parity {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+template <class... Parts>
+[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
+  throw UsageError("paged decode reference: " + fmt::format(format, std::forward<Parts>(parts)...));
+}
+
+void require_type(std::string_view name, const Tensor& tensor, const TensorType& want) {
+  if (tensor.type() != want)
+    refuse("{} is {}, but must be {}", name, tensor.type().to_string(), want.to_string());
+}
+
+void require_floating(std::string_view name, const Tensor& tensor, std::size_t rank) {
+  if (!is_floating(tensor.dtype()) || tensor.shape().size() != rank)
+    refuse("{} is {}, but must be floating, of rank {}", name, tensor.type().to_string(), rank);
+}
+
+struct Sizes {
+  std::int64_t batch, heads, head_dim, kv_heads, page_size, pages;
+};
+
+Sizes check(const PagedDecodeProblem& problem) {
+  require_floating("q", problem.q, 3);
+  require_floating("k_pages", problem.k_pages, 4);
+  require_floating("v_pages", problem.v_pages, 4);
+  const Shape& q = problem.q.shape();
+  const Shape& k = problem.k_pages.shape();
+  require_type("v_pages", problem.v_pages, {problem.v_pages.dtype(), k});
+  if (k[3] != q[2])
+    refuse("k_pages is {}, but q's head_dim is {}", problem.k_pages.type().to_string(), q[2]);
+  if (k[1] < 1) refuse("k_pages has pages of {} slots", k[1]);
+  if (k[2] < 1 || q[1] % k[2] != 0)
+    refuse("q has {} heads, but must have a multiple of k_pages' {}", q[1], k[2]);
+  require_type("page_indptr", problem.page_indptr, {Dtype::i32, {q[0] + 1}});
+  require_type("page_indices", problem.page_indices,
+               {Dtype::i32, {problem.page_indices.elements()}});
+  require_type("last_page_len", problem.last_page_len, {Dtype::i32, {q[0]}});
+  require_type("first_page_offset", problem.first_page_offset, {Dtype::i32, {q[0]}});
+  if (problem.drop_last < 0) refuse("drop_last is {}, but must not be negative", problem.drop_last);
+  return {q[0], q[1], q[2], k[2], k[1], k[0]};
+}
+
+std::int64_t integer(const Tensor& tensor, std::int64_t index) {
+  return static_cast<std::int64_t>(tensor.at(index));
+}
+
+/// Index of slot (page · page_size + slot) of each attended token of a row.
+std::vector<std::int64_t> attended_slots(const PagedDecodeProblem& problem, const Sizes& sizes,
+                                         std::int64_t row) {
+  const std::int64_t begin = integer(problem.page_indptr, row);
+  const std::int64_t end = integer(problem.page_indptr, row + 1);
+  const std::int64_t last = integer(problem.last_page_len, row);
+  const std::int64_t first = integer(problem.first_page_offset, row);
+  if (begin < 0 || end < begin || end > problem.page_indices.elements())
+    refuse("page_indptr of row {} is {}..{} of {} indices", row, begin, end,
+           problem.page_indices.elements());
+  const std::int64_t least = begin == end ? 0 : 1;
+  if (last < least || last > least * sizes.page_size)
+    refuse("last_page_len of row {} is {}", row, last);
+  if (first < 0 || (first > 0 && first >= least * sizes.page_size))
+    refuse("first_page_offset of row {} is {}", row, first);
+  const std::int64_t slots = begin == end ? 0 : (end - begin - 1) * sizes.page_size + last;
+  if (slots < first) refuse("first_page_offset of row {} is {}, of {} slots", row, first, slots);
+  std::vector<std::int64_t> result;
+  for (std::int64_t position = first; position < slots - problem.drop_last; ++position) {
+    const std::int64_t page = integer(problem.page_indices, begin + position / sizes.page_size);
+    if (page < 0 || page >= sizes.pages)
+      refuse("page_indices of row {} holds page {} of {}", row, page, sizes.pages);
+    result.push_back(page * sizes.page_size + position % sizes.page_size);
+  }
+  return result;
+}
+
+/// [tokens, D] of one kv head.
+Matrix gather(const Tensor& pages, const std::vector<std::int64_t>& slots, std::int64_t kv_head,
+              const Sizes& sizes) {
+  Matrix result(static_cast<Eigen::Index>(slots.size()), sizes.head_dim);
+  for (Eigen::Index t = 0; t < result.rows(); ++t)
+    for (Eigen::Index d = 0; d < result.cols(); ++d)
+      result(t, d) = pages.at(
+          (slots[static_cast<std::size_t>(t)] * sizes.kv_heads + kv_head) * sizes.head_dim + d);
+  return result;
+}
+
+/// What one (row, head) writes: D elements from `element` on, and one of `index`.
+struct Place {
+  std::int64_t index, element;
+};
+
+void store(Tensor& tensor, std::int64_t element, const Eigen::RowVectorXd& values) {
+  for (Eigen::Index d = 0; d < values.size(); ++d) tensor.set(element + d, values[d]);
+}
+
+void attend(const Eigen::VectorXd& scores, const Matrix& values, const Place& place,
+            PagedDecodeReference& result) {
+  double max = -kInfinity;
+  double max_size = 0.0;
+  bool undefined = false;
+  for (const double score : scores) {
+    undefined = undefined || std::isnan(score) || score == kInfinity;
+    max = std::max(max, score);
+    if (std::isfinite(score)) max_size = std::max(max_size, std::abs(score));
+  }
+  result.max_score.set(place.index, max_size);
+  Eigen::RowVectorXd out = Eigen::RowVectorXd::Zero(values.cols());
+  Eigen::RowVectorXd mass = out;
+  Eigen::RowVectorXd square = out;
+  if (undefined) {
+    result.lse.set(place.index, kNan);
+    store(result.out, place.element, Eigen::RowVectorXd::Constant(values.cols(), kNan));
+    return;
+  }
+  if (max == -kInfinity) {
+    result.lse.set(place.index, -kInfinity);
+    return;
+  }
+  double sum = 0.0;
+  for (const double score : scores) sum += std::exp2(score - max);
+  for (Eigen::Index t = 0; t < scores.size(); ++t) {
+    if (scores[t] == -kInfinity) continue;  // selected, not multiplied by 0
+    const double weight = std::exp2(scores[t] - max) / sum;
+    out += weight * values.row(t);
+    mass += weight * values.row(t).cwiseAbs();
+    square += (weight * values.row(t)).cwiseAbs2();
+  }
+  result.lse.set(place.index, max + std::log2(sum));
+  store(result.out, place.element, out);
+  store(result.abs_mass, place.element, mass);
+  store(result.rms_mass, place.element, square.cwiseSqrt());
+}
+
+}  // namespace
+
+PagedDecodeReference paged_decode(const PagedDecodeProblem& problem) {
+  const Sizes sizes = check(problem);
+  const Shape vectors = problem.q.shape();
+  const Shape scalars = {sizes.batch, sizes.heads};
+  PagedDecodeReference result{Tensor(Dtype::f64, vectors), Tensor(Dtype::f64, scalars),
+                              Tensor(Dtype::f64, vectors), Tensor(Dtype::f64, vectors),
+                              Tensor(Dtype::f64, scalars), {}};
+  const std::int64_t group = sizes.heads / sizes.kv_heads;
+  for (std::int64_t row = 0; row < sizes.batch; ++row) {
+    const std::vector<std::int64_t> slots = attended_slots(problem, sizes, row);
+    result.tokens.push_back(static_cast<std::int64_t>(slots.size()));
+    for (std::int64_t kv_head = 0; kv_head < sizes.kv_heads; ++kv_head) {
+      const Matrix keys = gather(problem.k_pages, slots, kv_head, sizes);
+      const Matrix values = gather(problem.v_pages, slots, kv_head, sizes);
+      for (std::int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
+        const Place place{row * sizes.heads + head, (row * sizes.heads + head) * sizes.head_dim};
+        Eigen::VectorXd q(sizes.head_dim);
+        for (Eigen::Index d = 0; d < q.size(); ++d) q[d] = problem.q.at(place.element + d);
+        const Eigen::VectorXd scores = std::numbers::log2e * problem.scale * (keys * q);
+        attend(scores, values, place, result);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace parity

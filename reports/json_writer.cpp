@@ -1,1 +1,99 @@
-// Not written yet.
+// The report as JSON, schema parity.run/1.
+#include "reports/report.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace parity {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no word for numbers that are not finite.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json rate(const Rate& rate) {
+  return Json::array({rate.hits, rate.runs});
+}
+
+Json pairs(const PairCount& count) {
+  return {{"possible", count.possible}, {"planned", count.planned}, {"exercised", count.exercised}};
+}
+
+Json case_summary(const CaseSummary& summary) {
+  return {{"id", summary.id},
+          {"verdict", name(summary.verdict)},
+          {"error", number(summary.error)},
+          {"tolerance", number(summary.tolerance)},
+          {"runs", summary.runs},
+          {"distinct_bits", summary.distinct_bits}};
+}
+
+Json coverage(const Coverage& coverage) {
+  return {{"orders", coverage.orders},
+          {"executions", coverage.executions},
+          {"process_starts", coverage.process_starts},
+          {"adjacent_pairs", pairs(coverage.adjacent)},
+          {"ordered_pairs", pairs(coverage.ordered)}};
+}
+
+Json finding(const Finding& finding) {
+  return {{"kind", name(finding.kind)},
+          {"fingerprint", name(finding.fingerprint)},
+          {"victim", finding.victim},
+          {"role", name(finding.role)},
+          {"also", finding.also},
+          {"sequence", finding.sequence},
+          {"carrier", finding.carrier},
+          {"cell", finding.cell},
+          {"built_for", finding.built_for},
+          {"used_for", finding.used_for},
+          {"grade", name(finding.grade)},
+          {"replay", finding.replay},
+          {"reproduced", rate(finding.reproduced)},
+          {"alone", rate(finding.alone)},
+          {"error", number(finding.error)},
+          {"tolerance", number(finding.tolerance)},
+          {"detail", finding.detail},
+          {"contrast", finding.contrast},
+          {"exposed", finding.exposed},
+          {"not_probed", finding.not_probed}};
+}
+
+class JsonWriter final : public ReportWriter {
+ public:
+  void write(const RunReport& report, std::ostream& out) const override {
+    Json cases = Json::array();
+    for (const CaseSummary& summary : report.cases) cases.push_back(case_summary(summary));
+    Json findings = Json::array();
+    for (const Finding& found : report.findings) findings.push_back(finding(found));
+    const Json json = {{"schema", "parity.run/1"},
+                       {"backend", report.backend},
+                       {"device",
+                        {{"name", report.device_name},
+                         {"arch", report.device_arch},
+                         {"driver", report.device_driver}}},
+                       {"seed", report.seed},
+                       {"suite", report.suite},
+                       {"plants", report.plants},
+                       {"cases", std::move(cases)},
+                       {"coverage", coverage(report.coverage)},
+                       {"findings", std::move(findings)},
+                       {"exit_code", report.exit_code}};
+    // Words of a dying worker need not be UTF-8; they must not cost the report.
+    out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ReportWriter> make_json_writer() {
+  return std::make_unique<JsonWriter>();
+}
+
+}  // namespace parity

@@ -16,14 +16,16 @@ class ReportWriter {
   virtual void write(const RunReport& report, std::ostream& out) const = 0;
 };
 
-/// What a person at a terminal reads: verdict, findings as one sentence each with their replay commands,
-/// coverage, and what is not probed.
+/// What a person at a terminal reads: verdict, findings as one sentence each with their replay
+/// commands, coverage, and what is not probed.
 std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 
-/// Schema parity.run/1; non-finite numbers are strings ("nan", "inf", "-inf"). Byte-equal for equal reports.
+/// Schema parity.run/1; non-finite numbers are strings ("nan", "inf", "-inf"). Byte-equal for equal
+/// reports.
 std::unique_ptr<ReportWriter> make_json_writer();
 
 /// Writes to a temporary name beside `path`, then renames. Throws DatasetError when it cannot.
-void write_report(const ReportWriter& writer, const RunReport& report, const std::filesystem::path& path);
+void write_report(const ReportWriter& writer, const RunReport& report,
+                  const std::filesystem::path& path);
 
 }  // namespace parity

@@ -12,8 +12,8 @@ struct Faults;  // device/faults.hpp
 
 struct Plant {
   std::string_view name;
-  std::string_view what;               ///< one sentence for a person
-  bool Faults::* fault;
+  std::string_view what;  ///< one sentence for a person
+  bool Faults::*fault;
   std::string_view expected_kind;
   std::string_view expected_fingerprint;  ///< empty: any
   std::string_view expected_carrier;      ///< empty: none is probed, the finding is unnamed

@@ -1,0 +1,52 @@
+// Arguments of paged decode attention, the same for every kernel of the operation, and their
+// validation.
+#pragma once
+
+#include <cstdint>
+
+#include "device/backend.hpp"
+#include "device/device_tensor.hpp"
+
+namespace parity {
+
+/// A K or V pool: base pointer (in `pages.data`) and strides in elements.
+struct PagePool {
+  DeviceTensor pages;  ///< [num_pages, page_size, Hkv, D] where contiguous
+  std::int64_t stride_page = 0;
+  std::int64_t stride_slot = 0;
+  std::int64_t stride_head = 0;
+
+  /// Strides of a contiguous pool of that shape. Throws UsageError unless its rank is 4.
+  static PagePool contiguous(const DeviceTensor& pages);
+};
+
+/// CSR page table; every array i32 in device memory.
+struct PageTable {
+  DeviceTensor indptr;             ///< [B+1]
+  DeviceTensor indices;            ///< [nnz]
+  DeviceTensor last_page_len;      ///< [B], 1..page_size; 0 for a row without pages
+  DeviceTensor first_page_offset;  ///< [B], 0..page_size-1
+};
+
+struct PagedDecodeArgs {
+  DeviceTensor q;  ///< [B, Hq, D]: f32, f16 or bf16
+  PagePool k;      ///< f32, f16 or bf16, independently of v
+  PagePool v;
+  PageTable table;
+  DeviceTensor out;    ///< [B, Hq, D] in q's dtype
+  DeviceTensor lse;    ///< [B, Hq] f32, base 2
+  float scale = 1.0f;  ///< multiplies q·k
+  std::int64_t page_size = 0;
+  std::int64_t kv_heads = 0;
+  bool checked = false;  ///< also reads the page table back and validates every entry
+};
+
+/// Validates dtypes, shapes, strides and alignment, without reading device memory. Throws
+/// UsageError naming the argument.
+void check_paged_decode_args(const PagedDecodeArgs& args);
+
+/// Reads the page table back and validates every entry. `args` has passed check_paged_decode_args.
+/// Throws UsageError naming the array and the row.
+void check_page_table(Backend& backend, const PagedDecodeArgs& args);
+
+}  // namespace parity

@@ -1,0 +1,266 @@
+// Nothing is accused that was not seen again in fresh processes.
+#include "harness/accusation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "harness/attribute.hpp"
+
+namespace parity {
+namespace {
+
+/// Runs of the order and of the victim alone when the order does not show it every time.
+constexpr std::size_t kManyRuns = 20;
+/// Order is named only where chance would have put all hits among its runs with less than this.
+constexpr double kChanceAccepted = 0.001;
+constexpr std::size_t kMostCausalRepeats = 8;
+
+/// Fisher's exact test, one-sided, for `order` hits against none in `alone_runs`.
+double chance_of_no_hit_alone(const Rate& order, std::size_t alone_runs) {
+  double chance = 1;
+  for (std::size_t i = 0; i < order.hits; ++i)
+    chance *=
+        static_cast<double>(order.runs - i) / static_cast<double>(order.runs + alone_runs - i);
+  return chance;
+}
+
+/// Repeats of a causal test, so that an answer of this rate is not missed but once in a hundred.
+std::size_t causal_repeats(const Rate& rate) {
+  if (rate.hits == 0 || rate.hits >= rate.runs) return 1;
+  const double misses = 1.0 - static_cast<double>(rate.hits) / static_cast<double>(rate.runs);
+  const auto repeats = static_cast<std::size_t>(std::ceil(std::log(0.01) / std::log(misses)));
+  return std::min(repeats, kMostCausalRepeats);
+}
+
+Kind kind_of(Fingerprint fingerprint) {
+  switch (fingerprint) {
+    case Fingerprint::guard:
+    case Fingerprint::unwritten:
+    case Fingerprint::input:
+      return Kind::hygiene;
+    case Fingerprint::crash:
+      return Kind::crash;
+    case Fingerprint::timeout:
+      return Kind::timeout;
+    case Fingerprint::error:
+      return Kind::error;
+    default:
+      return Kind::mismatch;
+  }
+}
+
+}  // namespace
+
+Trial read(const Suspicion& suspicion, const Symptom& symptom) {
+  if (!symptom.ran) return Trial::unresolved;
+  if (suspicion.role == Role::brittle) {
+    if (symptom.judgement.verdict == Verdict::passed) return Trial::fails;
+    return symptom.fingerprint == suspicion.fingerprint ? Trial::passes : Trial::unresolved;
+  }
+  if (symptom.fingerprint == suspicion.fingerprint) return Trial::fails;
+  return symptom.fingerprint == Fingerprint::none ? Trial::passes : Trial::unresolved;
+}
+
+Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record) {
+  const Shrunk shrunk = shrink_history(suspicion);
+  const Order& history = shrunk.result.history;
+  Accusation accusation;
+  accusation.victim = suspicion.victim;
+  accusation.history = history;
+  accusation.plan_order = suspicion.sighting.plan_order();
+  Finding& finding = accusation.finding;
+  finding = finding_of(suspicion, history);
+  finding.alone = record.odd;
+  if (!shrunk.result.reproduced) {
+    finding.kind = Kind::unstable;
+    finding.reproduced = shrunk.full;
+    finding.detail =
+        fmt::format("seen once in the plan, not again in the same order: {}",
+                    trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).detail);
+    return accusation;
+  }
+  Confirmation confirmation = confirm(suspicion, history);
+  const bool by_chance =
+      chance_explains(suspicion, history, confirmation.reproduced, finding.alone);
+  const Judgement& judgement = confirmation.symptom.judgement;
+  finding.reproduced = confirmation.reproduced;
+  finding.error = judgement.error;
+  finding.tolerance = judgement.tolerance;
+  finding.detail =
+      suspicion.role == Role::brittle ? record.symptom.detail : confirmation.symptom.detail;
+  if (by_chance) {
+    finding.kind = Kind::unstable;
+    return accusation;
+  }
+  name_leak(suspicion, history, confirmation, finding);
+  finding.exposed = exposed(finding, suspicion.victim);
+  return accusation;
+}
+
+Accusation Accuser::accuse_alone(std::size_t victim, const AloneRecord& record) const {
+  Suspicion suspicion;
+  suspicion.victim = victim;
+  suspicion.fingerprint = record.symptom.fingerprint;
+  Accusation accusation;
+  accusation.victim = victim;
+  for (const Sighting& sighting : evidence_.of(victim)) {
+    accusation.plan_order = sighting.plan_order();
+    if (trials_.symptom(victim, *sighting.outcome).fingerprint != Fingerprint::none) break;
+  }
+  Finding& finding = accusation.finding;
+  finding = finding_of(suspicion, {});
+  finding.kind = record.word == AloneWord::bad         ? kind_of(record.symptom.fingerprint)
+                 : record.word == AloneWord::by_poison ? Kind::hygiene
+                                                       : Kind::unstable;
+  finding.contrast.clear();
+  finding.reproduced = finding.alone = record.odd;
+  finding.error = record.symptom.judgement.error;
+  finding.tolerance = record.symptom.judgement.tolerance;
+  finding.detail = record.symptom.detail;
+  if (record.word == AloneWord::by_poison)
+    finding.detail += " (depends on what the memory held before the run)";
+  return accusation;
+}
+
+Accuser::Shrunk Accuser::shrink_history(const Suspicion& suspicion) {
+  Shrunk shrunk;
+  ShrinkRequest request;
+  request.history = evidence_.history(suspicion.sighting);
+  request.suspects = suspicion.suspects;
+  request.attempts = options_.confirmations;
+  request.trial = [&](const Order& history) {
+    Order order = history;
+    order.push_back(suspicion.victim);
+    const Symptom symptom = trials_.run({{order, suspicion.sighting.poison}}).front().symptom;
+    const Trial trial = read(suspicion, symptom);
+    if (history == request.history && symptom.ran) {
+      ++shrunk.full.runs;
+      shrunk.full.hits += trial == Trial::fails ? 1 : 0;
+    }
+    return trial;
+  };
+  report(fmt::format("shrinking what ran before {}: {} cases", cases_[suspicion.victim].id(),
+                     request.history.size()));
+  shrunk.result = shrink(request);
+  return shrunk;
+}
+
+Accuser::Confirmation Accuser::confirm(const Suspicion& suspicion, const Order& history) {
+  report(
+      fmt::format("confirming {} after {} case(s)", cases_[suspicion.victim].id(), history.size()));
+  std::vector<TrialOrder> orders;
+  for (std::size_t i = 0; i < options_.confirmations; ++i) {
+    orders.push_back({history, (suspicion.sighting.poison + static_cast<unsigned>(i)) % 2});
+    orders.back().order.push_back(suspicion.victim);
+  }
+  Confirmation confirmation;
+  // Stands in when the run was stopped before anything could be confirmed.
+  confirmation.symptom = trials_.symptom(suspicion.victim, *suspicion.sighting.outcome);
+  confirmation.outcome = *suspicion.sighting.outcome;
+  for (const TrialRun& run : trials_.run(orders)) {
+    if (!run.symptom.ran) continue;
+    ++confirmation.reproduced.runs;
+    if (read(suspicion, run.symptom) != Trial::fails) continue;
+    if (++confirmation.reproduced.hits > 1) continue;
+    confirmation.symptom = run.symptom;
+    confirmation.outcome = run.last();
+    std::vector<const Outcome*> outcomes;
+    for (const Outcome& outcome : run.outcomes) outcomes.push_back(&outcome);
+    confirmation.outcome.cells = cells_of(outcomes, trials_.alone(suspicion.victim));
+  }
+  return confirmation;
+}
+
+bool Accuser::chance_explains(const Suspicion& suspicion, const Order& history, Rate& reproduced,
+                              Rate& alone) {
+  if (reproduced.hits == reproduced.runs) return false;
+  if (reproduced.hits == 0) return true;
+  std::vector<TrialOrder> orders;
+  for (std::size_t runs = alone.runs; runs < kManyRuns; ++runs)
+    orders.push_back({{suspicion.victim}, static_cast<unsigned>(runs % 2)});
+  const std::size_t in_order = orders.size();
+  for (std::size_t runs = reproduced.runs; runs < kManyRuns; ++runs) {
+    orders.push_back({history, static_cast<unsigned>(runs % 2)});
+    orders.back().order.push_back(suspicion.victim);
+  }
+  bool shown_alone = false;
+  const std::vector<TrialRun> runs = trials_.run(orders);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Symptom& symptom = runs[i].symptom;
+    if (!symptom.ran) continue;
+    const bool bad = symptom.fingerprint != Fingerprint::none;
+    Rate& rate = i < in_order ? alone : reproduced;
+    ++rate.runs;
+    if (i < in_order) {
+      rate.hits += bad ? 1 : 0;
+      shown_alone = shown_alone || bad == (suspicion.role == Role::victim);
+    } else {
+      rate.hits += read(suspicion, symptom) == Trial::fails ? 1 : 0;
+    }
+  }
+  return shown_alone || chance_of_no_hit_alone(reproduced, alone.runs) > kChanceAccepted;
+}
+
+void Accuser::name_leak(const Suspicion& suspicion, const Order& history,
+                        const Confirmation& confirmation, Finding& finding) {
+  report("naming what leaks into " + cases_[suspicion.victim].id());
+  const auto is_baseline = [&](const Outcome& outcome) {
+    return read(suspicion, trials_.symptom(suspicion.victim, outcome)) == Trial::passes;
+  };
+  const Attribution leak =
+      attribute(history, suspicion.victim, confirmation.outcome, trials_.executor(), is_baseline,
+                causal_repeats(confirmation.reproduced));
+  finding.carrier = leak.carrier;
+  finding.cell = leak.cell;
+  finding.built_for = leak.built_for;
+  finding.used_for = leak.used_for;
+  finding.grade = leak.grade;
+}
+
+Finding Accuser::finding_of(const Suspicion& suspicion, const Order& history) const {
+  Finding finding;
+  finding.kind = Kind::order_dependent;
+  finding.fingerprint = suspicion.fingerprint;
+  finding.role = suspicion.role;
+  finding.victim = cases_[suspicion.victim].id();
+  Order order = history;
+  order.push_back(suspicion.victim);
+  for (std::size_t c : order) finding.sequence.push_back(cases_[c].id());
+  finding.replay = replay(order) + " --repeat 20" + options_.replay_suffix;
+  finding.contrast = replay({suspicion.victim}) + options_.replay_suffix;
+  finding.not_probed = trials_.executor().abilities().not_probed;
+  return finding;
+}
+
+std::string Accuser::replay(const Order& order) const {
+  std::string command = "harness replay";
+  for (std::size_t c : order) command += " " + cases_[c].id();
+  return command;
+}
+
+std::string Accuser::entry_point(std::size_t case_index) const {
+  const Case& c = cases_[case_index];
+  std::string dtypes;
+  for (std::size_t i = 0; i < c.dtypes.size(); ++i)
+    dtypes += fmt::format("{}{}={}", i == 0 ? "" : ",", c.spec->dtypes[i].name, name(c.dtypes[i]));
+  return fmt::format("{}({})", c.spec->entry_point, dtypes);
+}
+
+std::vector<std::string> Accuser::exposed(const Finding& finding, std::size_t victim) const {
+  std::vector<std::size_t> sharing = {victim};
+  if (!finding.cell.empty()) sharing = evidence_.sharing(finding.carrier, finding.cell);
+  std::vector<std::string> entry_points;
+  std::set<std::string> known;
+  for (std::size_t c : sharing)
+    if (known.insert(entry_point(c)).second) entry_points.push_back(entry_point(c));
+  return entry_points;
+}
+
+void Accuser::report(const std::string& line) const {
+  if (options_.progress) options_.progress(line);
+}
+
+}  // namespace parity

@@ -1,0 +1,13 @@
+// The verbs of the command line. Each returns the process's exit code and throws on broken environments.
+#pragma once
+
+#include "harness/options.hpp"
+
+namespace parity {
+
+int run_command(const Options& options);
+int list_command(const Options& options);
+int show_command(const Options& options);
+int replay_command(const Options& options);
+
+}  // namespace parity

@@ -1,0 +1,50 @@
+// The command line as values. Parsing refuses; it never guesses.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/orders.hpp"
+#include "harness/plan.hpp"
+
+namespace parity {
+
+enum class Command : std::uint8_t { run, list, show, replay, worker };
+
+struct Options {
+  Command command = Command::run;
+  Permute permute = Permute::none;
+  OrdersChoice orders;
+  std::uint64_t seed = 0;
+  std::optional<std::chrono::milliseconds> budget;
+  Suite suite = Suite::smoke;
+  std::vector<std::string> filters;
+  std::string backend = "auto";
+  std::size_t jobs = 0;  ///< 0: one a core on the host backend, two on CUDA
+  std::chrono::milliseconds deadline{5000};
+  std::string worker;    ///< empty: the built-in one
+  std::vector<std::string> plants;
+  std::filesystem::path json;
+  bool cost = false;               ///< list
+  std::vector<std::string> cases;  ///< show (one), replay (one or more)
+  std::size_t repeat = 1;          ///< replay
+
+  /// The arguments that change what a run does, as they would be typed; the run folder's name and the
+  /// replay commands derive from them.
+  std::string suffix() const;
+};
+
+/// What the program is to do, or nothing where it only had to print (--help, --version; printed already).
+/// Throws UsageError in one line for anything malformed.
+std::optional<Options> parse_options(int argc, const char* const* argv);
+
+/// "90s", "10m", "2h", "250ms". Throws UsageError.
+std::chrono::milliseconds parse_duration(std::string_view text);
+
+}  // namespace parity

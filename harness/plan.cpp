@@ -1,0 +1,73 @@
+#include "harness/plan.hpp"
+
+#include <map>
+#include <string>
+
+namespace parity {
+namespace {
+
+/// Numbers equal keys alike, in order of first mention.
+template <typename KeyOf>
+std::vector<std::size_t> group_by(std::span<const Case> cases, KeyOf key_of) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<std::size_t> groups;
+  for (const Case& c : cases) groups.push_back(numbers.try_emplace(key_of(c), numbers.size()).first->second);
+  return groups;
+}
+
+/// The id with its dtypes left out.
+std::string without_dtypes(Case c) {
+  for (Dtype& dtype : c.dtypes) dtype = Dtype::f32;
+  return c.id();
+}
+
+std::string only_dtypes(const Case& c) {
+  std::string text;
+  for (const Dtype dtype : c.dtypes) text += std::string(name(dtype)) + ",";
+  return text;
+}
+
+}  // namespace
+
+Ledger Plan::ledger() const {
+  Ledger ledger(group_of.size(), group_of);
+  for (const Order& order : orders) ledger.plan(order);
+  return ledger;
+}
+
+Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& choice, std::uint64_t seed) {
+  Plan plan;
+  plan.group_of = permute == Permute::dtype ? group_by(cases, without_dtypes)
+                                            : std::vector<std::size_t>(cases.size(), 0);
+  if (permute == Permute::none) {
+    Order all;
+    for (std::size_t i = 0; i < cases.size(); ++i) all.push_back(i);
+    plan.orders.push_back(std::move(all));
+    return plan;
+  }
+  const std::vector<std::size_t> dtypes = group_by(cases, only_dtypes);
+  std::map<std::size_t, Order> members;
+  for (std::size_t i = 0; i < cases.size(); ++i) members[plan.group_of[i]].push_back(i);
+  for (const auto& [group, indices] : members) {
+    std::vector<std::size_t> dtype_of;
+    for (const std::size_t i : indices) dtype_of.push_back(dtypes[i]);
+    const std::vector<Order> rows = choice.tuscan ? schedule_rows(tuscan_rows(indices.size()), dtype_of)
+                                                  : random_orders(indices.size(), choice.random, seed + group);
+    for (const Order& row : rows) {
+      Order order;
+      for (const std::size_t position : row) order.push_back(indices[position]);
+      plan.orders.push_back(std::move(order));
+    }
+  }
+  return plan;
+}
+
+void enter(Ledger& ledger, std::span<const Sequence> sequences, std::span<const SequenceResult> results) {
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    Order order;
+    for (const Step& step : sequences[i].steps) order.push_back(step.case_index);
+    ledger.exercise(order, results[i].completed());
+  }
+}
+
+}  // namespace parity

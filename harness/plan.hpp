@@ -1,0 +1,33 @@
+// From a selection of cases to the orders that will be run, and the ledger of what was.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/ledger.hpp"
+#include "harness/orders.hpp"
+#include "harness/outcome.hpp"
+
+namespace parity {
+
+enum class Permute : std::uint8_t { none, order, dtype };
+
+struct Plan {
+  std::vector<Order> orders;
+  /// Cases of equal number may pair: one group for `order`, one for each set of dtype variants for `dtype`.
+  std::vector<std::size_t> group_of;
+
+  /// Planned pairs, none exercised yet.
+  Ledger ledger() const;
+};
+
+/// none: every case once, in registry order, in one process. order: Tuscan rows or seeded shuffles over all
+/// cases. dtype: the same within each group of cases that differ only in dtypes.
+Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& orders, std::uint64_t seed);
+
+/// Enters what really ran.
+void enter(Ledger& ledger, std::span<const Sequence> sequences, std::span<const SequenceResult> results);
+
+}  // namespace parity

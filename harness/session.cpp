@@ -1,0 +1,122 @@
+#include "harness/session.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <thread>
+
+#include "datasets/errors.hpp"
+#include "device/faults.hpp"
+#include "harness/pack_builder.hpp"
+#include "harness/paths.hpp"
+#include "harness/plants/plants.hpp"
+#include "reports/report.hpp"
+
+namespace parity {
+namespace {
+
+constexpr std::string_view kReferenceVersion = "1";
+
+/// Everything that decides what the run does; equal arguments and build share a run folder.
+std::string run_name(const Options& options, const std::vector<Case>& cases, const std::string& build) {
+  std::string text = fmt::format("{}\n{}\n{} {} {} {}\n", build, options.suffix(), static_cast<int>(options.permute),
+                                 options.orders.random, options.seed, options.repeat);
+  for (const Case& c : cases) text += c.id() + "\n";
+  for (const std::string& id : options.cases) text += "replay " + id + "\n";
+  return digest(text).hex();
+}
+
+/// A report that cannot be written at the end would lose the run: try it at the start.
+void check_writable(const std::filesystem::path& json) {
+  if (json.empty()) return;
+  const std::filesystem::path trial = json.string() + fmt::format(".tmp.{}", getpid());
+  if (std::filesystem::is_directory(json))
+    throw UsageError(fmt::format("--json {}: is a folder; name a file", json.string()));
+  const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0)
+    throw UsageError(fmt::format("--json {}: cannot be written: {}", json.string(), std::strerror(errno)));
+  close(file);
+  std::filesystem::remove(trial);
+}
+
+std::string built_in_worker() { return fmt::format("'{}' worker", program_path().string()); }
+
+std::size_t default_jobs(const std::string& backend) {
+  // A CUDA context costs half a second: one worker runs while the next starts.
+  if (backend == "cuda") return 2;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const std::filesystem::path& runs, const std::string& name) {
+  for (int attempt = 1;; ++attempt) {
+    path_ = runs / (attempt == 1 ? name : fmt::format("{}-{}", name, attempt));
+    std::error_code error;
+    std::filesystem::create_directories(path_ / "blobs", error);
+    lock_ = open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (error || lock_ < 0)
+      throw DatasetError(fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
+                                     path_.string(), error ? error.message() : std::strerror(errno)));
+    if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+    close(lock_);
+  }
+}
+
+RunFolder::~RunFolder() { close(lock_); }
+
+Session::Session(const Options& options, std::vector<Case> cases) : options_(options), cases_(std::move(cases)) {
+  (void)faults_of(options.plants);
+  check_writable(options.json);
+  const Paths folders = paths();
+  const std::string build = build_id();
+  folder_.emplace(folders.runs, run_name(options, cases_, build));
+  blobs_.emplace(folder_->path() / "blobs");
+
+  progress_.phase("preparing cases");
+  const PackPaths packs = ensure_packs(cases_, folders.packs, {build, std::string(kReferenceVersion)});
+  SupervisorOptions run;
+  for (const Case& c : cases_) run.ids.push_back(c.id());
+  judge_ = std::make_unique<Judge>(run.ids, PackReader(packs.golden), *blobs_);
+
+  run.command = options.worker.empty() ? built_in_worker() : options.worker;
+  run.hello = {packs.inputs.string(), (folder_->path() / "blobs").string(), folders.modules.string(),
+               options.backend, options.plants};
+  run.run_folder = folder_->path();
+  run.deadline = options.deadline;
+  run.interrupted = &interrupt_.requested();
+  progress_.phase("asking a worker what it is");
+  worker_ = Supervisor(run).identity();
+
+  run.hello.backend = worker_.backend;
+  run.jobs = options.jobs > 0 ? options.jobs : default_jobs(worker_.backend);
+  supervisor_ = std::make_unique<Supervisor>(std::move(run));
+}
+
+RunReport Session::report() const {
+  RunReport report;
+  report.backend = worker_.backend;
+  report.device_name = worker_.device_name;
+  report.device_arch = worker_.device_arch;
+  report.device_driver = worker_.device_driver;
+  report.seed = options_.seed;
+  report.suite = options_.suite == Suite::full ? "full" : "smoke";
+  report.plants = options_.plants;
+  report.not_probed = worker_.carriers.not_probed;
+  return report;
+}
+
+int Session::publish(RunReport report) const {
+  report.exit_code = exit_code(report);
+  make_console_writer(isatty(STDOUT_FILENO) != 0)->write(report, std::cout);
+  std::cout.flush();
+  if (!options_.json.empty()) write_report(*make_json_writer(), report, options_.json);
+  return report.exit_code;
+}
+
+}  // namespace parity

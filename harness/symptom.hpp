@@ -1,0 +1,30 @@
+// What an outcome shows: the judge's word, or other bits than the case gives alone.
+#pragma once
+
+#include <string>
+
+#include "harness/judge.hpp"
+#include "harness/outcome.hpp"
+
+namespace parity {
+
+/// failed, error, crashed, timed_out: wrong by itself, whatever ran before.
+bool is_bad(Verdict verdict);
+
+struct Symptom {
+  Fingerprint fingerprint = Fingerprint::none;  ///< none: well
+  Judgement judgement;                          ///< by reference and hygiene
+  std::string detail;                           ///< what is wrong or different, one line
+  /// False for a step that was never reached: it shows nothing, not even a well case.
+  bool ran = false;
+};
+
+/// `alone` is the case's outcome in position 0 of a fresh process, null when unknown. A bad
+/// judgement goes first; then another plan, other bits, or a refusal where alone there was none,
+/// all of them `bits` but the refusal, which is `error`.
+Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone);
+
+/// The worse of two errors; NaN is the worst.
+double worse_error(double a, double b);
+
+}  // namespace parity

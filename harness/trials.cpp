@@ -1,0 +1,31 @@
+// Orders to sequences with the asked poison, and back.
+#include "harness/trials.hpp"
+
+#include <utility>
+
+namespace parity {
+
+std::vector<TrialRun> Trials::run(const std::vector<TrialOrder>& orders) {
+  std::vector<Sequence> sequences;
+  for (const TrialOrder& trial : orders) {
+    const auto last = static_cast<unsigned>((trial.order.size() - 1) % 2);
+    sequences.push_back(Sequence::of(trial.order, (trial.last_poison + last) % 2));
+  }
+  if (sequences.empty()) return {};
+  std::vector<SequenceResult> results = executor_.execute(sequences);
+  std::vector<TrialRun> runs;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    TrialRun run;
+    run.outcomes = std::move(results.at(i).outcomes);
+    run.outcomes.resize(orders[i].order.size());
+    run.symptom = symptom(orders[i].order.back(), run.last());
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+Symptom Trials::symptom(std::size_t case_index, const Outcome& outcome) {
+  return symptom_of(judge_.judge(case_index, outcome), outcome, alone(case_index));
+}
+
+}  // namespace parity

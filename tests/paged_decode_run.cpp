@@ -1,0 +1,236 @@
+// Builds, changes and runs paged decode problems for tests.
+#include "tests/paged_decode_run.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "datasets/fill.hpp"
+#include "harness/kernels/paged_decode_expectation.hpp"
+#include "harness/kernels/paged_decode_inputs.hpp"
+
+namespace parity {
+namespace {
+
+std::int64_t integer(const Tensor& tensor, std::int64_t index) {
+  return static_cast<std::int64_t>(tensor.at(index));
+}
+
+Tensor integers(const std::vector<std::int64_t>& values) {
+  Tensor result(Dtype::i32, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.set(static_cast<std::int64_t>(i), static_cast<double>(values[i]));
+  return result;
+}
+
+/// The element [row, ...] as a batch of one.
+Tensor slice(const Tensor& tensor, std::int64_t row) {
+  Shape shape = tensor.shape();
+  shape[0] = 1;
+  Tensor result(tensor.dtype(), shape);
+  const std::size_t bytes = result.bytes().size();
+  std::ranges::copy(tensor.bytes().subspan(static_cast<std::size_t>(row) * bytes, bytes),
+                    result.bytes().begin());
+  return result;
+}
+
+/// A pool with `slots` slots a page, NaN beyond those of `pages`.
+Tensor widen(const Tensor& pages, std::int64_t slots) {
+  Shape shape = pages.shape();
+  shape[1] = slots;
+  Tensor result(pages.dtype(), shape);
+  std::ranges::fill(result.bytes(), std::byte{0xff});
+  const std::size_t from = pages.bytes().size() / static_cast<std::size_t>(shape[0]);
+  const std::size_t to = result.bytes().size() / static_cast<std::size_t>(shape[0]);
+  for (std::size_t page = 0; page < static_cast<std::size_t>(shape[0]); ++page)
+    std::ranges::copy(pages.bytes().subspan(page * from, from),
+                      result.bytes().subspan(page * to).begin());
+  return result;
+}
+
+std::filesystem::path new_folder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "parity_decode_XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  return pattern;
+}
+
+}  // namespace
+
+DecodeCase::DecodeCase(const std::string& id)
+    : c(parse_case(registry(), "paged_decode_v1/" + id)), inputs(paged_decode_inputs(c)) {}
+
+DecodeCase DecodeCase::uniform(std::int64_t batch) {
+  DecodeCase result("q=f32,k=f32,v=f32/d=8,hq=1,hkv=1,page=1/short");
+  const Tensor one = slice(find(result.inputs, "q"), 0);
+  Tensor q(Dtype::f32, {batch, 1, 8});
+  std::vector<std::int64_t> indptr, indices, last, first;
+  for (std::int64_t row = 0; row < batch; ++row) {
+    for (std::int64_t i = 0; i < 8; ++i) q.set(row * 8 + i, one.at(i));
+    indptr.push_back(row);
+    indices.push_back(integer(find(result.inputs, "page_indices"), 2));
+    last.push_back(1);
+    first.push_back(0);
+  }
+  indptr.push_back(batch);
+  find(result.inputs, "q") = q;
+  find(result.inputs, "page_indptr") = integers(indptr);
+  find(result.inputs, "page_indices") = integers(indices);
+  find(result.inputs, "last_page_len") = integers(last);
+  find(result.inputs, "first_page_offset") = integers(first);
+  return result;
+}
+
+std::int64_t DecodeCase::batch() const {
+  return find(inputs, "q").shape()[0];
+}
+
+ReferenceResult DecodeCase::expectation() const {
+  return paged_decode_expectation(c, inputs);
+}
+
+std::vector<std::int64_t> DecodeCase::slots_of(std::int64_t row) const {
+  const std::int64_t page_size = c.constant("page");
+  const std::int64_t begin = integer(find(inputs, "page_indptr"), row);
+  const std::int64_t pages = integer(find(inputs, "page_indptr"), row + 1) - begin;
+  std::vector<std::int64_t> slots;
+  if (pages == 0) return slots;
+  const std::int64_t end = (pages - 1) * page_size + integer(find(inputs, "last_page_len"), row);
+  for (std::int64_t at = integer(find(inputs, "first_page_offset"), row); at < end; ++at)
+    slots.push_back(integer(find(inputs, "page_indices"), begin + at / page_size) * page_size +
+                    at % page_size);
+  return slots;
+}
+
+void DecodeCase::fill_unattended(double value) {
+  const std::int64_t width = c.constant("hkv") * c.constant("d");
+  Tensor& k = find(inputs, "k_pages");
+  Tensor& v = find(inputs, "v_pages");
+  std::vector<bool> attended(static_cast<std::size_t>(k.elements() / width));
+  for (std::int64_t row = 0; row < batch(); ++row)
+    for (const std::int64_t slot : slots_of(row)) attended[static_cast<std::size_t>(slot)] = true;
+  for (std::int64_t i = 0; i < k.elements(); ++i) {
+    if (attended[static_cast<std::size_t>(i / width)]) continue;
+    k.set(i, value);
+    v.set(i, value);
+  }
+}
+
+void DecodeCase::set_value_of_newest_token(double value) {
+  const std::int64_t width = c.constant("hkv") * c.constant("d");
+  Tensor& v = find(inputs, "v_pages");
+  for (std::int64_t row = 0; row < batch(); ++row) {
+    const std::vector<std::int64_t> slots = slots_of(row);
+    for (const std::int64_t slot : slots)
+      for (std::int64_t i = 0; i < width; ++i)
+        v.set(slot * width + i, slot == slots.back() ? value : 0.0);
+  }
+}
+
+DecodeCase DecodeCase::only_row(std::int64_t row) const {
+  DecodeCase result = *this;
+  const std::int64_t begin = integer(find(inputs, "page_indptr"), row);
+  const std::int64_t end = integer(find(inputs, "page_indptr"), row + 1);
+  std::vector<std::int64_t> pages;
+  for (std::int64_t i = begin; i < end; ++i)
+    pages.push_back(integer(find(inputs, "page_indices"), i));
+  find(result.inputs, "page_indptr") = integers({0, end - begin});
+  find(result.inputs, "page_indices") = integers(pages);
+  for (const char* name : {"q", "last_page_len", "first_page_offset"})
+    find(result.inputs, name) = slice(find(inputs, name), row);
+  return result;
+}
+
+DecodeCase DecodeCase::padded(std::int64_t slots) const {
+  DecodeCase result = *this;
+  for (const char* name : {"k_pages", "v_pages"})
+    find(result.inputs, name) = widen(find(inputs, name), slots);
+  return result;
+}
+
+SparsePool::SparsePool(Shape shape, Dtype dtype) : type_{dtype, std::move(shape)} {
+  memory_ = ::mmap(nullptr, type_.bytes(), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory_ == MAP_FAILED) throw std::runtime_error("no address space for " + type_.to_string());
+}
+
+SparsePool::~SparsePool() {
+  ::munmap(memory_, type_.bytes());
+}
+
+DecodeRun::DecodeRun(Faults faults)
+    : folder_(new_folder()),
+      runtime_(make_runtime(BackendKind::host, folder_, faults)),
+      arena_(std::make_unique<Arena>(runtime_->backend())) {}
+
+DecodeRun::~DecodeRun() {
+  arena_.reset();
+  runtime_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+PagedDecodeArgs DecodeRun::place(const DecodeCase& decode) {
+  buffers_.clear();
+  for (const NamedTensor& input : decode.inputs)
+    buffers_.push_back({input.name, input.tensor.type(), input.tensor.bytes()});
+  const TensorType q = find(decode.inputs, "q").type();
+  buffers_.push_back({"out", q, {}});
+  buffers_.push_back({"lse", {Dtype::f32, {q.shape[0], q.shape[1]}}, {}});
+  const DeviceTensors placed = arena_->begin(buffers_, Poison::ones);
+  PagedDecodeArgs args{.q = placed.at("q"),
+                       .k = PagePool::contiguous(placed.at("k_pages")),
+                       .v = PagePool::contiguous(placed.at("v_pages")),
+                       .table = {.indptr = placed.at("page_indptr"),
+                                 .indices = placed.at("page_indices"),
+                                 .last_page_len = placed.at("last_page_len"),
+                                 .first_page_offset = placed.at("first_page_offset")},
+                       .out = placed.at("out"),
+                       .lse = placed.at("lse"),
+                       .scale = paged_decode_scale(decode.c),
+                       .page_size = decode.c.constant("page"),
+                       .kv_heads = decode.c.constant("hkv"),
+                       .checked = true};
+  args.k.pages.type.shape[1] = args.page_size;
+  args.v.pages.type.shape[1] = args.page_size;
+  return args;
+}
+
+Decoded DecodeRun::decode(const DecodeCase& decode) {
+  paged_decode_v1(*runtime_, place(decode));
+  runtime_->backend().synchronize();
+  ArenaReport report = arena_->inspect();
+  EXPECT_EQ(report.unwritten, 0);
+  EXPECT_EQ(report.broken_guards, std::vector<std::string>{});
+  EXPECT_EQ(report.changed_inputs, std::vector<std::string>{});
+  return {find(report.outputs, "out"), find(report.outputs, "lse")};
+}
+
+Tensor DecodeRun::decode_one_page(const SparsePool& pool, std::int64_t page) {
+  const Shape& shape = pool.tensor().type.shape;
+  Tensor content(pool.tensor().type.dtype, {shape[1], shape[2], shape[3]});
+  fill_normal(content, 1, "content");
+  auto* const at = static_cast<std::byte*>(pool.tensor().data) +
+                   static_cast<std::size_t>(page) * content.bytes().size();
+  std::memcpy(at, content.bytes().data(), content.bytes().size());
+
+  DecodeCase decode(fmt::format("q=bf16,k=bf16,v=bf16/d={},hq={},hkv={},page={}/short", shape[3],
+                                shape[2], shape[2], shape[1]));
+  decode = decode.only_row(0);
+  find(decode.inputs, "page_indices") = integers({page});
+  find(decode.inputs, "last_page_len") = integers({shape[1]});
+  PagedDecodeArgs args = place(decode);
+  args.k = args.v = PagePool::contiguous(pool.tensor());
+  paged_decode_v1(*runtime_, args);
+  runtime_->backend().synchronize();
+  Tensor out = find(arena_->inspect().outputs, "out");
+  std::memset(at, 0xff, content.bytes().size());  // NaN for whoever reads it next
+  return out;
+}
+
+}  // namespace parity

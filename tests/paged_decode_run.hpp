@@ -1,0 +1,86 @@
+// Cases of paged_decode_v1 whose inputs a test may change, and a host runtime that runs them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/tensor.hpp"
+#include "device/arena.hpp"
+#include "device/paged_decode_v1.hpp"
+#include "device/runtime.hpp"
+#include "harness/case.hpp"
+
+namespace parity {
+
+struct DecodeCase {
+  /// `id` without the kernel's name.
+  explicit DecodeCase(const std::string& id);
+  /// `batch` equal rows of one token, D = 8, one head.
+  static DecodeCase uniform(std::int64_t batch);
+
+  std::int64_t batch() const;
+  /// What the reference says of the inputs as they are now.
+  ReferenceResult expectation() const;
+  /// Every k and v element that no row attends becomes `value`.
+  void fill_unattended(double value);
+  /// v becomes `value` at each row's last token and 0 at the others.
+  void set_value_of_newest_token(double value);
+  /// The same problem with one row of the batch.
+  DecodeCase only_row(std::int64_t row) const;
+  /// The same problem in pools whose pages are `slots` apart.
+  DecodeCase padded(std::int64_t slots) const;
+
+  Case c;
+  TensorList inputs;
+
+ private:
+  /// page · page_size + slot of each attended token of a row.
+  std::vector<std::int64_t> slots_of(std::int64_t row) const;
+};
+
+struct Decoded {
+  Tensor out;
+  Tensor lse;
+};
+
+/// A pool that takes up address space only, for page ids no real pool could be given here.
+class SparsePool {
+ public:
+  SparsePool(Shape shape, Dtype dtype);
+  ~SparsePool();
+  SparsePool(const SparsePool&) = delete;
+  SparsePool& operator=(const SparsePool&) = delete;
+
+  DeviceTensor tensor() const { return {type_, memory_}; }
+
+ private:
+  TensorType type_;
+  void* memory_;
+};
+
+class DecodeRun {
+ public:
+  explicit DecodeRun(Faults faults = {});
+  ~DecodeRun();
+  DecodeRun(const DecodeRun&) = delete;
+  DecodeRun& operator=(const DecodeRun&) = delete;
+
+  Runtime& runtime() { return *runtime_; }
+  /// Arguments in device memory, until the next call.
+  PagedDecodeArgs place(const DecodeCase& decode);
+  /// Also expects that nothing but the outputs was written, and these wholly.
+  Decoded decode(const DecodeCase& decode);
+  /// out of one row whose only page is `page`, filled alike for every page. Both k and v lie there.
+  Tensor decode_one_page(const SparsePool& pool, std::int64_t page);
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<Arena> arena_;
+  std::vector<ArenaBuffer> buffers_;
+};
+
+}  // namespace parity

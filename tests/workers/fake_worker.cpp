@@ -1,0 +1,164 @@
+// A worker without kernels whose cases say what becomes of it: "fake/abort", "fake/hang", ...
+// Started with a word, it misbehaves at hello.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "datasets/digest.hpp"
+#include "harness/protocol.hpp"
+
+namespace {
+
+using parity::Outcome;
+using parity::Request;
+using parity::Status;
+
+struct FakeWorker {
+  std::string manner;             ///< argument: how it answers hello
+  std::string folder;             ///< of hello: where it leaves notes
+  std::vector<std::string> past;  ///< ids run in this process
+
+  std::string serve(const Request& request);
+  std::string hello(const Request& request);
+  std::string run(const Request& request);
+};
+
+void say(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(parity::kReplyDescriptor, text.data(), text.size());
+    if (count <= 0) std::_Exit(9);
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void wait_for_ever() {
+  while (true) pause();
+}
+
+void note(const std::string& folder, const std::string& name, const std::string& line) {
+  std::ofstream(std::filesystem::path(folder) / name, std::ios::app) << line << "\n";
+}
+
+int lines_of(const std::string& folder, const std::string& name) {
+  std::ifstream in(std::filesystem::path(folder) / name);
+  int count = 0;
+  for (std::string line; std::getline(in, line);) ++count;
+  return count;
+}
+
+std::string environment_names() {
+  std::string names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    names += std::string(*entry).substr(0, std::string(*entry).find('=')) + " ";
+  }
+  return names;
+}
+
+std::string open_descriptors() {
+  std::string numbers;
+  for (int number = 0; number < 1024; ++number) {
+    if (dup2(number, number) == number) numbers += std::to_string(number) + " ";
+  }
+  return numbers;
+}
+
+/// What a case's name says; returns where it only colours the answer.
+void act(const std::string& id, const std::vector<std::string>& past) {
+  if (id == "fake/abort") {
+    std::cerr << "about to abort\n" << std::flush;
+    std::abort();
+  }
+  if (id == "fake/exit3") std::_Exit(3);
+  if (id == "fake/hang") wait_for_ever();
+  if (id == "fake/nonsense") say("what?\n");
+  if (id == "fake/midline") {
+    say("{\"ok\":tr");
+    std::_Exit(1);
+  }
+  if (id == "fake/flood") {
+    while (true) say(std::string(1 << 20, 'x'));
+  }
+  if (id == "fake/chatty") {
+    std::cout << "{\"ok\":true} on stdout\n" << std::flush;
+    std::cerr << "and on stderr\n";
+  }
+  if (id == "fake/orphan") {
+    if (fork() == 0) wait_for_ever();
+    std::_Exit(4);
+  }
+  const bool polluted = std::find(past.begin(), past.end(), "fake/polluter") != past.end();
+  if (id == "fake/victim" && polluted) std::abort();
+}
+
+std::string FakeWorker::hello(const Request& request) {
+  folder = request.hello.modules;
+  note(folder, "hellos", "hello");
+  if (manner == "refuse") return parity::failure_reply("no device\nwas found");
+  if (manner == "flaky" && lines_of(folder, "hellos") == 2) std::_Exit(7);
+  if (manner == "doomed" && lines_of(folder, "hellos") >= 2) std::_Exit(7);
+  if (manner == "old") return R"({"ok":true,"protocol":99})";
+  return parity::hello_reply({.worker = "fake",
+                              .backend = "host",
+                              .device_name = "none",
+                              .device_arch = "fake",
+                              .device_driver = "0",
+                              .kernels = {"fake"},
+                              .carriers = {{"past"}, {"past"}, {"past"}, {"everything_else"}}});
+}
+
+std::string FakeWorker::run(const Request& request) {
+  act(request.id, past);
+  past.push_back(request.id);
+  if (request.id == "fake/refused") return parity::failure_reply("cannot do that");
+  Outcome outcome;
+  outcome.status = request.id == "fake/unsupported" ? Status::unsupported : Status::ok;
+  outcome.plan = "run " + std::to_string(past.size()) + " poison " + std::to_string(request.poison);
+  if (request.id == "fake/environment") outcome.plan = environment_names();
+  if (request.id == "fake/descriptors") outcome.plan = open_descriptors();
+  outcome.outputs = {{"out", parity::digest(request.id)}};
+  return parity::run_reply(outcome);
+}
+
+std::string FakeWorker::serve(const Request& request) {
+  if (request.op == "hello") return hello(request);
+  if (request.op == "run") return run(request);
+  if (request.op == "describe") return parity::describe_reply({{request.id, "/source"}});
+  if (request.op == "prepare") {
+    act(request.id, past);
+    note(folder, "prepared", request.id);
+  }
+  if (request.op == "snapshot") return parity::snapshot_reply(std::to_string(past.size()));
+  if (request.op == "set") past.assign(std::stoul(request.state), "set");
+  if (request.op == "restore" && request.carrier != "past") {
+    return parity::failure_reply("no such carrier");
+  }
+  if (request.op == "restore") past.clear();
+  return parity::done_reply();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  FakeWorker worker;
+  worker.manner = argc > 1 ? argv[1] : "";
+  if (worker.manner == "exit") {
+    std::cerr << "there is no such backend\n";
+    return 7;
+  }
+  if (worker.manner == "silent") wait_for_ever();
+  for (std::string line; std::getline(std::cin, line);) {
+    const Request request = parity::parse_request(line);
+    say(worker.serve(request) + "\n");
+    if (request.id == "fake/twice") say("{\"ok\":true}\n");
+    if (request.op == "bye") break;
+  }
+  return 0;
+}
