@@ -2,7 +2,6 @@
 #include "harness/investigate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "harness/cluster.hpp"
 #include "harness/doubt.hpp"
 #include "harness/evidence.hpp"
+#include "harness/summary.hpp"
 #include "harness/trials.hpp"
 
 namespace parity {
@@ -220,40 +220,6 @@ class Inquiry {
   std::vector<Accusation> accusations_;
 };
 
-/// Severity grows to the right; the worst is what the summary says.
-bool is_worse(Verdict a, Verdict b) {
-  constexpr std::array kMildToSevere = {Verdict::not_run,   Verdict::unsupported, Verdict::passed,
-                                        Verdict::untrusted, Verdict::failed,      Verdict::error,
-                                        Verdict::timed_out, Verdict::crashed};
-  const auto rank = [&](Verdict verdict) {
-    return std::find(kMildToSevere.begin(), kMildToSevere.end(), verdict) - kMildToSevere.begin();
-  };
-  return rank(a) > rank(b);
-}
-
-CaseSummary summarize(const Case& c, const std::vector<Sighting>& sightings, Judge& judge) {
-  CaseSummary summary;
-  summary.id = c.id();
-  std::set<std::vector<std::pair<std::string, Digest>>> bits;
-  for (const Sighting& sighting : sightings) {
-    const Judgement judgement = judge.judge(sighting.case_index, *sighting.outcome);
-    if (is_worse(judgement.verdict, summary.verdict)) {
-      summary.verdict = judgement.verdict;
-      summary.detail = judgement.detail;
-    }
-    summary.error = worse_error(summary.error, judgement.error);
-    summary.tolerance = std::max(summary.tolerance, judgement.tolerance);
-    if (sighting.outcome->status != Status::ok) continue;
-    ++summary.runs;
-    std::vector<std::pair<std::string, Digest>> digests;
-    for (const OutputDigest& output : sighting.outcome->outputs)
-      digests.emplace_back(output.name, output.digest);
-    bits.insert(std::move(digests));
-  }
-  summary.distinct_bits = bits.size();
-  return summary;
-}
-
 /// By what tells most; independent of the order in which the inquiry came to its findings.
 void sort_for_reading(std::vector<Accusation>& accusations, std::span<const Case> cases) {
   const auto rank = [&](const Accusation& accusation) {
@@ -282,8 +248,7 @@ Investigation investigate(std::span<const Case> cases, std::span<const Sequence>
   sort_for_reading(accusations, cases);
 
   Investigation investigation;
-  for (std::size_t c = 0; c < cases.size(); ++c)
-    investigation.cases.push_back(summarize(cases[c], evidence.of(c), judge));
+  investigation.cases = summarize(cases, evidence, judge);
   for (Accusation& accusation : accusations)
     investigation.findings.push_back(std::move(accusation.finding));
   return investigation;

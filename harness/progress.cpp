@@ -11,8 +11,11 @@ using Clock = std::chrono::steady_clock;
 
 Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()) {}
 
-Progress::~Progress() {
+Progress::~Progress() { finish(); }
+
+void Progress::finish() {
   if (dirty_) std::fputs("\r\033[K", stderr);
+  dirty_ = false;
 }
 
 void Progress::phase(std::string name) {

@@ -19,6 +19,8 @@ class Progress {
   void update(std::size_t done, std::size_t planned, std::size_t diverging);
   /// One line of what is being tried, instead of counts.
   void note(const std::string& text);
+  /// Clears the line, so that what is printed next starts clean.
+  void finish();
 
  private:
   void draw(const std::string& text, bool force);

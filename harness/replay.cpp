@@ -3,56 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "harness/attribute.hpp"
+#include "harness/symptom.hpp"
 
 namespace parity {
 namespace {
 
-using Bits = std::vector<OutputDigest>;
-
-/// Tells divergence of one case: wrong by the judge, or other bits than it has alone.
-class Baseline {
- public:
-  Baseline(std::size_t victim, Judge& judge, const std::vector<const Outcome*>& alone)
-      : victim_(victim), judge_(judge) {
-    std::size_t most = 0;
-    for (const Outcome* candidate : alone) {
-      if (judge.judge(victim, *candidate).verdict != Verdict::passed) continue;
-      const auto votes = static_cast<std::size_t>(std::count_if(
-          alone.begin(), alone.end(), [&](const Outcome* o) { return o->outputs == candidate->outputs; }));
-      if (votes > most) {
-        most = votes;
-        expected_ = candidate;
-      }
-    }
+/// What the case gives when it is well and alone: the commonest result; null when it never was.
+const Outcome* baseline_of(std::size_t victim, const std::vector<const Outcome*>& alone, Judge& judge) {
+  const Outcome* expected = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const Outcome* candidate : alone) {
+    if (judge.judge(victim, *candidate).verdict != Verdict::passed) continue;
+    const std::ptrdiff_t votes = std::count_if(
+        alone.begin(), alone.end(), [&](const Outcome* o) { return o->outputs == candidate->outputs; });
+    if (votes <= most) continue;
+    most = votes;
+    expected = candidate;
   }
-
-  Fingerprint symptom(const Outcome& outcome) const {
-    const Judgement judgement = judge_.judge(victim_, outcome);
-    if (judgement.fingerprint != Fingerprint::none) return judgement.fingerprint;
-    const bool other = expected_ && outcome.status == Status::ok && outcome.outputs != expected_->outputs;
-    return other ? Fingerprint::bits : Fingerprint::none;
-  }
-
- private:
-  std::size_t victim_;
-  Judge& judge_;
-  const Outcome* expected_ = nullptr;
-};
+  return expected;
+}
 
 struct Count {
   Rate rate;
-  const Outcome* first = nullptr;  ///< the first that diverged
+  std::optional<Symptom> first;  ///< of the first that diverged
 };
 
-Count count(const std::vector<const Outcome*>& outcomes, const Baseline& baseline) {
+using Compare = std::function<Symptom(const Outcome&)>;
+
+Count count(const std::vector<const Outcome*>& outcomes, const Compare& compare) {
   Count counted;
   for (const Outcome* outcome : outcomes) {
-    if (outcome->status == Status::not_run) continue;
+    const Symptom symptom = compare(*outcome);
+    if (!symptom.ran) continue;
     ++counted.rate.runs;
-    if (baseline.symptom(*outcome) == Fingerprint::none) continue;
-    if (counted.rate.hits++ == 0) counted.first = outcome;
+    if (symptom.fingerprint == Fingerprint::none) continue;
+    if (counted.rate.hits++ == 0) counted.first = symptom;
   }
   return counted;
 }
@@ -89,11 +77,18 @@ std::vector<const Outcome*> last_outcomes(std::span<const SequenceResult> result
   return last;
 }
 
+const Outcome* diverged(const std::vector<const Outcome*>& outcomes, const Compare& compare) {
+  return *std::find_if(outcomes.begin(), outcomes.end(), [&](const Outcome* outcome) {
+    return compare(*outcome).fingerprint != Fingerprint::none;
+  });
+}
+
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
-                const Baseline& baseline) {
+                const Compare& compare) {
   const Order history(order.begin(), order.end() - 1);
   const Attribution named = attribute(history, order.back(), seen, executor, [&](const Outcome& outcome) {
-    return outcome.status == Status::ok && baseline.symptom(outcome) == Fingerprint::none;
+    const Symptom symptom = compare(outcome);
+    return symptom.ran && symptom.fingerprint == Fingerprint::none;
   });
   finding.carrier = named.carrier;
   finding.cell = named.cell;
@@ -117,20 +112,22 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   const std::span<const SequenceResult> results = done.results;
   const auto in_sequence = last_outcomes(results.first(repeat));
   const auto alone = one_case ? in_sequence : last_outcomes(results.subspan(repeat));
-  const Baseline baseline(victim, judge, alone);
-  const Count counted = count(in_sequence, baseline);
-  const Count counted_alone = count(alone, baseline);
+  const Outcome* expected = baseline_of(victim, alone, judge);
+  const Compare compare = [&](const Outcome& outcome) {
+    return symptom_of(judge.judge(victim, outcome), outcome, expected);
+  };
+  const Count counted = count(in_sequence, compare);
+  const Count counted_alone = count(alone, compare);
   done.in_sequence = counted.rate;
   done.alone = counted_alone.rate;
 
-  const Outcome* seen = counted.first ? counted.first : counted_alone.first;
-  const Fingerprint symptom = seen ? baseline.symptom(*seen) : Fingerprint::none;
-  const std::optional<Kind> kind = classify(done.in_sequence, done.alone, one_case, symptom);
+  const Symptom seen = counted.first.value_or(counted_alone.first.value_or(Symptom{}));
+  const std::optional<Kind> kind = classify(done.in_sequence, done.alone, one_case, seen.fingerprint);
   if (!kind) return done;
 
   Finding finding;
   finding.kind = *kind;
-  finding.fingerprint = symptom;
+  finding.fingerprint = seen.fingerprint;
   finding.victim = cases[victim].id();
   finding.role = *kind == Kind::order_dependent && done.alone.hits > 0 ? Role::brittle : Role::victim;
   for (const std::size_t index : order) finding.sequence.push_back(cases[index].id());
@@ -138,15 +135,14 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
                            ? Rate{done.in_sequence.runs - done.in_sequence.hits, done.in_sequence.runs}
                            : done.in_sequence;
   finding.alone = done.alone;
-  const Judgement judgement = judge.judge(victim, *seen);
-  finding.error = judgement.error;
-  finding.tolerance = judgement.tolerance;
-  finding.detail = judgement.detail.empty() ? seen->detail : judgement.detail;
+  finding.error = seen.judgement.error;
+  finding.tolerance = seen.judgement.tolerance;
+  finding.detail = seen.detail;
   finding.replay = fmt::format("harness replay {} --repeat {}{}", fmt::join(finding.sequence, " "), repeat, suffix);
   if (!one_case) finding.contrast = fmt::format("harness replay {}{}", finding.victim, suffix);
   finding.not_probed = executor.abilities().not_probed;
   if (*kind == Kind::order_dependent && finding.role == Role::victim)
-    name_state(finding, order, *seen, executor, baseline);
+    name_state(finding, order, *diverged(in_sequence, compare), executor, compare);
   done.finding = std::move(finding);
   return done;
 }

@@ -9,13 +9,6 @@
 namespace parity {
 namespace {
 
-void compile_everything(Session& session) {
-  session.progress().phase("compiling modules");
-  std::vector<std::size_t> all(session.cases().size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  session.supervisor().prepare(all);
-}
-
 OrdersRun run_plan(Session& session, const Plan& plan, const Options& options) {
   using Clock = std::chrono::steady_clock;
   Supervisor& supervisor = session.supervisor();
@@ -31,7 +24,7 @@ OrdersRun run_plan(Session& session, const Plan& plan, const Options& options) {
 int run_command(const Options& options) {
   Session session(options, select(suite_cases(registry(), options.suite), options.filters));
   const Plan plan = make_plan(session.cases(), options.permute, options.orders, options.seed);
-  compile_everything(session);
+  session.compile();
   const OrdersRun run = run_plan(session, plan, options);
 
   Ledger ledger = plan.ledger();
@@ -48,6 +41,7 @@ int run_command(const Options& options) {
                                     session.supervisor(), investigation);
   report.cases = std::move(found.cases);
   report.findings = std::move(found.findings);
+  session.progress().finish();
   return session.publish(std::move(report));
 }
 

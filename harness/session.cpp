@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <numeric>
 #include <thread>
 
 #include "datasets/errors.hpp"
@@ -96,6 +97,13 @@ Session::Session(const Options& options, std::vector<Case> cases) : options_(opt
   run.hello.backend = worker_.backend;
   run.jobs = options.jobs > 0 ? options.jobs : default_jobs(worker_.backend);
   supervisor_ = std::make_unique<Supervisor>(std::move(run));
+}
+
+void Session::compile() {
+  progress_.phase("compiling modules");
+  std::vector<std::size_t> all(cases_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  supervisor_->prepare(all);
 }
 
 RunReport Session::report() const {

@@ -45,6 +45,9 @@ class Session {
   Progress& progress() { return progress_; }
   const std::atomic<bool>& interrupted() const { return interrupt_.requested(); }
 
+  /// Compiles every case's modules to disk, a phase of its own with a limit of its own.
+  void compile();
+
   /// Head of a report: device, seed, plants, suite, what is not probed.
   RunReport report() const;
   /// To the console, and to --json. Returns the exit code.

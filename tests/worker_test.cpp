@@ -88,7 +88,7 @@ TEST_F(WorkerTest, HelloSaysWhatItIsAndWhatNobodyLooksAt) {
   auto worker = start();
   const HelloReply reply = parse_hello_reply(ask(*worker, hello_request(hello())));
   EXPECT_EQ(reply.backend, "host");
-  EXPECT_EQ(reply.device_arch, "host");
+  EXPECT_FALSE(reply.device_arch.empty());
   EXPECT_EQ(std::count(reply.kernels.begin(), reply.kernels.end(), "paged_decode_v1"), 1);
   const std::vector<std::string> carriers = {"module_cache"};
   EXPECT_EQ(reply.carriers.probe, carriers);

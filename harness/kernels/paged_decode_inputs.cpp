@@ -152,7 +152,7 @@ std::vector<PagedRow> paged_decode_rows(std::string_view recipe, std::int64_t pa
   if (recipe == "short") return {{1, 0}, {2, 0}, {3, 0}, {5, 0}};
   if (recipe == "empty") return {{0, 0}, {0, 0}, {0, 0}};
   if (recipe == "nan") return {{9, 0}, {13, half}, {11, 0}, {17, most}, {23, 0}};
-  if (recipe == "long") return {{2048, most}, {1, 0}, {1031, half}};
+  if (recipe == "long") return {{2311, most}, {1, 0}, {1031, half}};
   throw UsageError(fmt::format("paged_decode has no recipe '{}'; known: {}", recipe,
                                fmt::join(paged_decode_recipes(), ", ")));
 }

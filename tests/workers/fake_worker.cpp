@@ -156,8 +156,8 @@ int main(int argc, char** argv) {
   if (worker.manner == "silent") wait_for_ever();
   for (std::string line; std::getline(std::cin, line);) {
     const Request request = parity::parse_request(line);
-    say(worker.serve(request) + "\n");
-    if (request.id == "fake/twice") say("{\"ok\":true}\n");
+    const std::string unasked = request.id == "fake/twice" ? "{\"ok\":true}\n" : "";
+    say(worker.serve(request) + "\n" + unasked);
     if (request.op == "bye") break;
   }
   return 0;
