@@ -67,11 +67,11 @@ bool all_are(std::span<const std::byte> bytes, std::byte value) {
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-std::int64_t count_unwritten(const Tensor& tensor, std::byte poison) {
+std::int64_t count_unwritten(const Tensor& tensor, std::byte fill) {
   const std::size_t size = size_of(tensor.dtype());
   std::int64_t count = 0;
   for (std::size_t at = 0; at < tensor.bytes().size(); at += size)
-    count += all_are(tensor.bytes().subspan(at, size), poison);
+    count += all_are(tensor.bytes().subspan(at, size), fill);
   return count;
 }
 
@@ -99,7 +99,10 @@ DeviceTensors Arena::begin(std::span<const ArenaBuffer> buffers, Poison poison) 
   backend_.fill(memory_, static_cast<std::byte>(poison), used_);
   DeviceTensors tensors;
   for (const auto& [buffer, offset] : placed_) {
-    if (buffer->input) backend_.copy_in(memory_ + offset, *buffer->input);
+    if (buffer->input)
+      backend_.copy_in(memory_ + offset, *buffer->input);
+    else
+      backend_.fill(memory_ + offset, output_fill(poison), buffer->type.bytes());
     tensors.list.push_back({buffer->name, {buffer->type, memory_ + offset}});
   }
   return tensors;
@@ -138,7 +141,7 @@ ArenaReport Arena::inspect() {
     }
     Tensor& output = report.outputs.emplace_back(buffer->name, Tensor(buffer->type)).tensor;
     download.read(output.bytes(), offset);
-    report.unwritten += count_unwritten(output, poison);
+    report.unwritten += count_unwritten(output, output_fill(poison_));
   }
   return report;
 }

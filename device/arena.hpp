@@ -20,6 +20,13 @@ namespace parity {
 /// bits must not depend on which.
 enum class Poison : std::uint8_t { ones = 0xff, high = 0xfe };
 
+/// What fills the outputs themselves: other bytes than any poison, so that a NaN payload which arithmetic
+/// carried over from poison does not look like an element nobody wrote. 0xfd.. and 0xfc..: a huge finite
+/// f32 or bf16, a NaN in f16, no token and no flag.
+constexpr std::byte output_fill(Poison poison) {
+  return static_cast<std::byte>(static_cast<std::uint8_t>(poison) ^ 0x02);
+}
+
 /// Slack of three times a buffer's size follows buffers up to this size (an f32 module on an fp8
 /// pool reads four times too far). Every buffer, whatever its size, has kGuardBytes before and
 /// after it.
@@ -35,7 +42,7 @@ struct ArenaBuffer {
 
 struct ArenaReport {
   std::vector<NamedTensor> outputs;
-  std::int64_t unwritten = 0;              ///< output elements whose every byte is still poison
+  std::int64_t unwritten = 0;              ///< output elements whose every byte is still the fill
   std::vector<std::string> broken_guards;  ///< buffers before or after which poison was overwritten
   std::vector<std::string> changed_inputs;  ///< inputs that are not as they were
 };

@@ -70,13 +70,16 @@ class DecodeRun {
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call.
-  PagedDecodeArgs place(const DecodeCase& decode);
-  /// Also expects that nothing but the outputs was written, and these wholly.
+  PagedDecodeArgs place(const DecodeCase& decode, Poison poison = Poison::ones);
+  /// Also expects that nothing but the outputs was written, these wholly, and the same bits
+  /// whatever lies around the buffers.
   Decoded decode(const DecodeCase& decode);
   /// out of one row whose only page is `page`, filled alike for every page. Both k and v lie there.
   Tensor decode_one_page(const SparsePool& pool, std::int64_t page);
 
  private:
+  Decoded decode_amid(Poison poison, const DecodeCase& decode);
+
   std::filesystem::path folder_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Arena> arena_;
