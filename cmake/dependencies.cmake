@@ -6,14 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
-if(PARITY_PORTABLE)
-  set(HDF5_USE_STATIC_LIBRARIES ON)
-  set(Boost_USE_STATIC_LIBS ON)
-  add_link_options(-static-libstdc++ -static-libgcc)
-  set(PARITY_FMT fmt::fmt-header-only)  # Debian packages no static {fmt}
-else()
-  set(PARITY_FMT fmt::fmt)
-endif()
+set(PARITY_FMT fmt::fmt)
 find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(Boost REQUIRED COMPONENTS context)
 

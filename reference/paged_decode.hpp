@@ -9,9 +9,9 @@
 namespace parity {
 
 struct PagedDecodeProblem {
-  const Tensor& q;        ///< [B, Hq, D]
-  const Tensor& k_pages;  ///< [num_pages, page_size, Hkv, D]
-  const Tensor& v_pages;  ///< likewise
+  const Tensor& q;                  ///< [B, Hq, D]
+  const Tensor& k_pages;            ///< [num_pages, page_size, Hkv, D]
+  const Tensor& v_pages;            ///< likewise
   const Tensor& page_indptr;        ///< i32 [B+1]
   const Tensor& page_indices;       ///< i32 [nnz]
   const Tensor& last_page_len;      ///< i32 [B]
@@ -22,11 +22,12 @@ struct PagedDecodeProblem {
 };
 
 struct PagedDecodeReference {
-  Tensor out;       ///< f64 [B, Hq, D]; nothing attended: 0; a NaN or +inf score: NaN
-  Tensor lse;       ///< f64 [B, Hq], base 2; nothing attended: -inf
-  Tensor abs_mass;  ///< f64 [B, Hq, D]: Σ p·|v|
-  Tensor rms_mass;  ///< f64 [B, Hq, D]: √Σ p²·v²
-  Tensor max_score; ///< f64 [B, Hq]: max |s| over attended tokens, base 2 (0 where nothing is attended)
+  Tensor out;        ///< f64 [B, Hq, D]; nothing attended: 0; a NaN or +inf score: NaN
+  Tensor lse;        ///< f64 [B, Hq], base 2; nothing attended: -inf
+  Tensor abs_mass;   ///< f64 [B, Hq, D]: Σ p·|v|
+  Tensor rms_mass;   ///< f64 [B, Hq, D]: √Σ p²·v²
+  Tensor max_score;  ///< f64 [B, Hq]: max |s| over attended tokens, base 2 (0 where nothing is
+                     ///< attended)
   std::vector<std::int64_t> tokens;  ///< attended per row [B]
 };
 
