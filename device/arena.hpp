@@ -20,9 +20,9 @@ namespace parity {
 /// bits must not depend on which.
 enum class Poison : std::uint8_t { ones = 0xff, high = 0xfe };
 
-/// What fills the outputs themselves: other bytes than any poison, so that a NaN payload which arithmetic
-/// carried over from poison does not look like an element nobody wrote. 0xfd.. and 0xfc..: a huge finite
-/// f32 or bf16, a NaN in f16, no token and no flag.
+/// What fills the outputs themselves: other bytes than any poison, so that a NaN payload which
+/// arithmetic carried over from poison does not look like an element nobody wrote. 0xfd.. and
+/// 0xfc..: a huge finite f32 or bf16, a NaN in f16, no token and no flag.
 constexpr std::byte output_fill(Poison poison) {
   return static_cast<std::byte>(static_cast<std::uint8_t>(poison) ^ 0x02);
 }

@@ -35,23 +35,6 @@ std::size_t causal_repeats(const Rate& rate) {
   return std::min(repeats, kMostCausalRepeats);
 }
 
-Kind kind_of(Fingerprint fingerprint) {
-  switch (fingerprint) {
-    case Fingerprint::guard:
-    case Fingerprint::unwritten:
-    case Fingerprint::input:
-      return Kind::hygiene;
-    case Fingerprint::crash:
-      return Kind::crash;
-    case Fingerprint::timeout:
-      return Kind::timeout;
-    case Fingerprint::error:
-      return Kind::error;
-    default:
-      return Kind::mismatch;
-  }
-}
-
 }  // namespace
 
 Trial read(const Suspicion& suspicion, const Symptom& symptom) {
@@ -91,6 +74,8 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
   finding.tolerance = judgement.tolerance;
   finding.detail =
       suspicion.role == Role::brittle ? record.symptom.detail : confirmation.symptom.detail;
+  if (confirmation.symptom.fingerprint == Fingerprint::bits)
+    finding.detail = trials_.first_difference(suspicion.victim, confirmation.outcome);
   if (by_chance) {
     finding.kind = Kind::unstable;
     return accusation;
@@ -112,7 +97,7 @@ Accusation Accuser::accuse_alone(std::size_t victim, const AloneRecord& record) 
   }
   Finding& finding = accusation.finding;
   finding = finding_of(suspicion, {});
-  finding.kind = record.word == AloneWord::bad         ? kind_of(record.symptom.fingerprint)
+  finding.kind = record.word == AloneWord::bad         ? kind_alone(record.symptom.fingerprint)
                  : record.word == AloneWord::by_poison ? Kind::hygiene
                                                        : Kind::unstable;
   finding.contrast.clear();
@@ -236,7 +221,7 @@ Finding Accuser::finding_of(const Suspicion& suspicion, const Order& history) co
 }
 
 std::string Accuser::replay(const Order& order) const {
-  std::string command = "harness replay";
+  std::string command = options_.program + " replay";
   for (std::size_t c : order) command += " " + cases_[c].id();
   return command;
 }

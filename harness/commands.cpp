@@ -26,10 +26,13 @@ int show_command(const Options& options) {
   Session session(options, {c});
   const RunReport head = session.report();
   const PackCase& data = session.judge().pack_case(0);
-  fmt::print("{}\n  operation  {}\n  recipe     {}\n  seed       {:#018x}\n  backend    {} ({}, {})\n", c.id(),
-             data.operation, data.recipe, data.seed, head.backend, head.device_name, head.device_arch);
+  fmt::print(
+      "{}\n  operation  {}\n  recipe     {}\n  seed       {:#018x}\n  backend    {} ({}, {})\n",
+      c.id(), data.operation, data.recipe, data.seed, head.backend, head.device_name,
+      head.device_arch);
   for (const PackInput& input : data.inputs)
-    fmt::print("  input      {:<18} {:<22} {}\n", input.name, input.type.to_string(), input.digest.hex());
+    fmt::print("  input      {:<18} {:<22} {}\n", input.name, input.type.to_string(),
+               input.digest.hex());
   for (const PackOutput& output : data.outputs)
     fmt::print("  output     {:<18} {:<22} tolerance {}\n", output.name, output.type.to_string(),
                tolerance_of(output));

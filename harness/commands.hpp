@@ -1,4 +1,5 @@
-// The verbs of the command line. Each returns the process's exit code and throws on broken environments.
+// The verbs of the command line. Each returns the process's exit code and throws on broken
+// environments.
 #pragma once
 
 #include "harness/options.hpp"

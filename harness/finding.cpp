@@ -29,6 +29,23 @@ bool was_executed(Verdict verdict) {
 
 }  // namespace
 
+Kind kind_alone(Fingerprint fingerprint) {
+  switch (fingerprint) {
+    case Fingerprint::guard:
+    case Fingerprint::unwritten:
+    case Fingerprint::input:
+      return Kind::hygiene;
+    case Fingerprint::crash:
+      return Kind::crash;
+    case Fingerprint::timeout:
+      return Kind::timeout;
+    case Fingerprint::error:
+      return Kind::error;
+    default:
+      return Kind::mismatch;
+  }
+}
+
 std::string_view name(Kind kind) {
   constexpr std::array<std::string_view, 7> kNames = {
       "order_dependent", "unstable", "mismatch", "hygiene", "crash", "timeout", "error"};

@@ -12,15 +12,26 @@
 
 namespace parity {
 
-/// On what the symptom depends. order_dependent: the victim is well alone (or, a brittle case, ill only
-/// alone). unstable: it varies with neither order nor input. The others happen alone.
-enum class Kind : std::uint8_t { order_dependent, unstable, mismatch, hygiene, crash, timeout, error };
+/// On what the symptom depends. order_dependent: the victim is well alone (or, a brittle case, ill
+/// only alone). unstable: it varies with neither order nor input. The others happen alone.
+enum class Kind : std::uint8_t {
+  order_dependent,
+  unstable,
+  mismatch,
+  hygiene,
+  crash,
+  timeout,
+  error
+};
 enum class Role : std::uint8_t { victim, brittle };
 enum class Grade : std::uint8_t { confirmed, necessary, correlated, unnamed };
 
 std::string_view name(Kind kind);
 std::string_view name(Role role);
 std::string_view name(Grade grade);
+
+/// The word for a symptom that happens alone.
+Kind kind_alone(Fingerprint fingerprint);
 
 /// k of n.
 struct Rate {
@@ -34,22 +45,24 @@ struct Finding {
   Fingerprint fingerprint = Fingerprint::none;
   std::string victim;
   Role role = Role::victim;
-  std::vector<std::string> also;       ///< other victims of the same cell (or, unnamed, the same polluter)
-  std::vector<std::string> sequence;   ///< shortest that shows it, the victim last
-  std::string carrier;                 ///< empty when unnamed
+  std::vector<std::string>
+      also;  ///< other victims of the same cell (or, unnamed, the same polluter)
+  std::vector<std::string> sequence;  ///< shortest that shows it, the victim last
+  std::string carrier;                ///< empty when unnamed
   std::string cell;
   std::string built_for;
   std::string used_for;
   Grade grade = Grade::unnamed;
-  std::string replay;                  ///< "harness replay A B --repeat 20"
-  std::string contrast;                ///< "harness replay B"; empty where there is none
-  Rate reproduced;                     ///< of the sequence, in fresh processes
-  Rate alone;                          ///< bad results of the victim alone
-  double error = 0;                    ///< of the victim in the sequence
+  std::string replay;    ///< "harness replay A B --repeat 20"
+  std::string contrast;  ///< "harness replay B"; empty where there is none
+  Rate reproduced;       ///< of the sequence, in fresh processes
+  Rate alone;            ///< bad results of the victim alone
+  double error = 0;      ///< of the victim in the sequence
   double tolerance = 0;
-  std::string detail;                  ///< first differing element
-  std::vector<std::string> exposed;    ///< public launch functions with dtype tuples that share the cell
-  std::vector<std::string> not_probed; ///< carriers nobody looked at
+  std::string detail;  ///< first differing element
+  std::vector<std::string>
+      exposed;  ///< public launch functions with dtype tuples that share the cell
+  std::vector<std::string> not_probed;  ///< carriers nobody looked at
 };
 
 struct CaseSummary {
@@ -85,8 +98,9 @@ struct RunReport {
   int exit_code = 0;
 };
 
-/// DESIGN.md: 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable; the most serious of 3, 1,
-/// 4 wins. Any case that is not passed or unsupported gives at least 1; no executed case gives 2.
+/// DESIGN.md: 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable; the most serious of
+/// 3, 1, 4 wins. Any case that is not passed or unsupported gives at least 1; no executed case
+/// gives 2.
 int exit_code(const RunReport& report);
 
 }  // namespace parity

@@ -7,8 +7,8 @@
 
 namespace parity {
 
-/// While alive, SIGINT and SIGTERM set a flag instead of ending the process. Make it before any other
-/// thread starts: threads inherit the blocked signals.
+/// While alive, SIGINT and SIGTERM set a flag instead of ending the process. Make it before any
+/// other thread starts: threads inherit the blocked signals.
 class Interrupt {
  public:
   Interrupt();

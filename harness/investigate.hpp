@@ -14,8 +14,9 @@
 namespace parity {
 
 struct InvestigateOptions {
-  std::size_t confirmations = 5;  ///< fresh processes that confirm a finding; at least 1
-  std::string replay_suffix;      ///< " --plant weak_module_key --backend host": ends the commands
+  std::size_t confirmations = 5;    ///< fresh processes that confirm a finding; at least 1
+  std::string program = "harness";  ///< as the person called it; opens the replay commands
+  std::string replay_suffix;  ///< " --plant weak_module_key --backend host": ends the commands
   std::function<void(const std::string&)> progress;  ///< one line of what is being tried
 };
 

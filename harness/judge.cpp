@@ -112,6 +112,19 @@ Digest outputs_digest(const Outcome& outcome) {
   return digest(text);
 }
 
+/// First element whose bits differ; nothing where the tensors are equal.
+std::optional<std::string> first_difference_in(const PackOutput& output, const Tensor& here,
+                                               const Tensor& alone) {
+  const std::size_t size = size_of(here.dtype());
+  for (std::int64_t i = 0; i < here.elements(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * size;
+    if (std::ranges::equal(here.bytes().subspan(at, size), alone.bytes().subspan(at, size)))
+      continue;
+    return fmt::format("{}: {:.9g} here, {:.9g} alone", place(output, i), here.at(i), alone.at(i));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view name(Verdict verdict) {
@@ -142,6 +155,26 @@ Judgement Judge::judge(std::size_t case_index, const Outcome& outcome) {
   Judgement judgement = known->second;
   if (judgement.verdict != Verdict::error) apply_hygiene(outcome, judgement);
   return judgement;
+}
+
+std::string Judge::first_difference(std::size_t case_index, const Outcome& here,
+                                    const Outcome& alone) const {
+  if (here.status != Status::ok || alone.status != Status::ok)
+    return fmt::format("{}: {}",
+                       here.status == Status::ok ? "computed here, not alone" : "not computed here",
+                       here.status == Status::ok ? alone.detail : here.detail);
+  if (here.plan != alone.plan)
+    return fmt::format("plan '{}' here, '{}' alone", here.plan, alone.plan);
+  for (const PackOutput& output : cases_.at(case_index).outputs) {
+    const OutputDigest* a = find_output(here, output.name);
+    const OutputDigest* b = find_output(alone, output.name);
+    if (a == nullptr || b == nullptr) return fmt::format("output '{}' is missing", output.name);
+    if (*a == *b) continue;
+    auto found = first_difference_in(output, blobs_.read(output.type, a->digest),
+                                     blobs_.read(output.type, b->digest));
+    if (found) return *found;
+  }
+  return "no difference";
 }
 
 }  // namespace parity

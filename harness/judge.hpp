@@ -66,6 +66,9 @@ Judgement judge_output(const PackOutput& want, const Tensor& got);
 /// the worst row is off; infinity for a special value that is wrong.
 double violation(const PackOutput& want, const Tensor& got);
 
+/// "out[1,3,17]": element `index` (row-major) of an output.
+std::string place(const PackOutput& output, std::int64_t index);
+
 /// Reads a worker's output. Throws DatasetError when the blob is missing, short or not what its
 /// digest says.
 class BlobStore {
@@ -85,6 +88,12 @@ class Judge {
 
   /// Precedence of symptoms: crash/timeout/error, guard, input, unwritten, mismatch.
   Judgement judge(std::size_t case_index, const Outcome& outcome);
+
+  /// Where two outcomes of a case first differ: plan, refusal, or the first element whose bits do,
+  /// such as "out[0,1,3]: 0.25 here, 0.250000030 alone". One line.
+  std::string first_difference(std::size_t case_index, const Outcome& here,
+                               const Outcome& alone) const;
+
   const PackCase& pack_case(std::size_t case_index) const { return cases_.at(case_index); }
 
  private:

@@ -42,14 +42,7 @@ struct Comparison {
 };
 
 std::string element(const PackOutput& want, const Tensor& got, std::int64_t index) {
-  std::string position;
-  const Shape& shape = want.type.shape;
-  for (std::int64_t axis = std::ssize(shape) - 1, rest = index; axis >= 0; --axis) {
-    const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
-    position = fmt::format("{}{}{}", rest % extent, position.empty() ? "" : ",", position);
-    rest /= extent;
-  }
-  return fmt::format("{}[{}]: got {}, want {:.9g}", want.name, position, got.at(index),
+  return fmt::format("{}: got {}, want {:.9g}", place(want, index), got.at(index),
                      want.expected->at(index));
 }
 
@@ -194,6 +187,17 @@ Comparison compare(const PackOutput& want, const Tensor& got) {
 }
 
 }  // namespace
+
+std::string place(const PackOutput& output, std::int64_t index) {
+  std::string position;
+  const Shape& shape = output.type.shape;
+  for (std::int64_t axis = std::ssize(shape) - 1, rest = index; axis >= 0; --axis) {
+    const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
+    position = fmt::format("{}{}{}", rest % extent, position.empty() ? "" : ",", position);
+    rest /= extent;
+  }
+  return fmt::format("{}[{}]", output.name, position);
+}
 
 double row_tolerance(Dtype output) {
   for (const RowTolerance& row : kRowTolerances)

@@ -1,4 +1,5 @@
-// The one description of a kernel, from which listing, goldens, permuted runs, tests and coverage derive.
+// The one description of a kernel, from which listing, goldens, permuted runs, tests and coverage
+// derive.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,9 @@
 
 namespace parity {
 
-class Runtime;          // device/runtime.hpp; the core only passes it through
-struct DeviceTensors;   // device/device_tensor.hpp
-struct VariantSpec;     // device/variant.hpp
+class Runtime;         // device/runtime.hpp; the core only passes it through
+struct DeviceTensors;  // device/device_tensor.hpp
+struct VariantSpec;    // device/variant.hpp
 struct Case;
 
 struct DtypeAxis {
@@ -34,11 +35,12 @@ struct ConstantAxis {
 /// What the reference says of one case.
 struct ReferenceResult {
   std::vector<PackOutput> outputs;  ///< expected and bound filled in
-  /// Answers that a broken kernel would plausibly give (f64, by output name); each must be rejected by
-  /// the judge at >= 4 times the tolerance, or the case is refused. The generic ones (all zero, x 1.05)
-  /// are added by the pack builder.
+  /// Answers that a broken kernel would plausibly give (f64, by output name); each must be rejected
+  /// by the judge at >= 4 times the tolerance, or the case is refused. The generic ones (all zero,
+  /// x 1.05) are added by the pack builder.
   std::vector<std::pair<std::string, TensorList>> wrong_answers;
-  /// Set when the data measures cancellation rather than the kernel; the case is refused with this reason.
+  /// Set when the data measures cancellation rather than the kernel; the case is refused with this
+  /// reason.
   std::string refused;
 };
 

@@ -22,7 +22,8 @@ struct RawOptions {
 };
 
 void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")->capture_default_str();
+  app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")
+      ->capture_default_str();
   app.add_option("--filter", options.filters,
                  "Glob over whole ids ('*' crosses '/'); '!GLOB' excludes; repeatable")
       ->allow_extra_args(false);
@@ -37,7 +38,8 @@ void add_backend(CLI::App& app, Options& options) {
 /// What `run` and `replay` share: everything about workers and the report.
 void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
   add_backend(app, options);
-  app.add_option("--jobs", options.jobs, "Workers at a time (0: one a core on the host, two on CUDA)")
+  app.add_option("--jobs", options.jobs,
+                 "Workers at a time (0: one a core on the host, two on CUDA)")
       ->check(CLI::Range(0, 256));
   app.add_option("--deadline", raw.deadline, "Limit of one run: seconds, or 500ms, 5s, 1m")
       ->capture_default_str();
@@ -48,7 +50,8 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
 }
 
 void add_run(CLI::App& app, Options& options, RawOptions& raw) {
-  auto* order = app.add_flag("--permute-order", raw.permute_order, "Every selected case in permuted orders");
+  auto* order =
+      app.add_flag("--permute-order", raw.permute_order, "Every selected case in permuted orders");
   app.add_flag("--permute-dtype", raw.permute_dtype,
                "Permuted orders within each group of cases that differ only in dtypes")
       ->excludes(order);
@@ -79,7 +82,11 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const std::int64_t scale = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60000 : unit == "h" ? 3600000 : 0;
+  const std::int64_t scale = unit == "ms"  ? 1
+                             : unit == "s" ? 1000
+                             : unit == "m" ? 60000
+                             : unit == "h" ? 3600000
+                                           : 0;
   constexpr std::int64_t kLongest = 1000LL * 3600 * 24 * 365;
   if (error != std::errc() || scale == 0 || count <= 0 || count > kLongest / scale)
     throw UsageError(fmt::format("'{}' is no duration; write 250ms, 90s, 10m or 2h", text));
@@ -101,11 +108,14 @@ std::string Options::suffix() const {
 std::optional<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   RawOptions raw;
-  CLI::App app("Differential parity harness for GPU kernels: finds state that leaks from one case into "
-               "another, shrinks the order, names the state.",
-               "harness");
+  CLI::App app(
+      "Differential parity harness for GPU kernels: finds state that leaks from one case into "
+      "another, shrinks the order, names the state.",
+      "harness");
   app.set_version_flag("--version", std::string("harness ") + PARITY_VERSION);
-  app.footer("Exit codes: 0 all passed, 1 fails alone, 2 usage, 3 order-dependent, 4 unstable, 5 infrastructure.");
+  app.footer(
+      "Exit codes: 0 all passed, 1 fails alone, 2 usage, 3 order-dependent, 4 unstable, 5 "
+      "infrastructure.");
   app.require_subcommand(0, 1);
   add_run(app, options, raw);
 
@@ -114,7 +124,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   CLI::App* list = app.add_subcommand("list", "Ids of the selected cases, one a line");
   add_suite_and_filter(*list, options, raw);
   list->add_flag("--cost", options.cost, "Also each case's cost: bytes of its inputs and outputs");
-  CLI::App* show = app.add_subcommand("show", "One case: shapes, seed, tolerance, module keys, sources");
+  CLI::App* show =
+      app.add_subcommand("show", "One case: shapes, seed, tolerance, module keys, sources");
   show->add_option("case", options.cases, "Id of the case")->required()->expected(1);
   add_backend(*show, options);
   CLI::App* replay = app.add_subcommand(
@@ -139,6 +150,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                     : *replay ? Command::replay
                     : *worker ? Command::worker
                               : Command::run;
+  options.program = argv[0];
   finish(options, raw);
   return options;
 }

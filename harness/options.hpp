@@ -18,6 +18,7 @@ namespace parity {
 enum class Command : std::uint8_t { run, list, show, replay, worker };
 
 struct Options {
+  std::string program = "harness";  ///< as it was called: opens the replay commands
   Command command = Command::run;
   Permute permute = Permute::none;
   OrdersChoice orders;
@@ -28,20 +29,20 @@ struct Options {
   std::string backend = "auto";
   std::size_t jobs = 0;  ///< 0: one a core on the host backend, two on CUDA
   std::chrono::milliseconds deadline{5000};
-  std::string worker;    ///< empty: the built-in one
+  std::string worker;  ///< empty: the built-in one
   std::vector<std::string> plants;
   std::filesystem::path json;
   bool cost = false;               ///< list
   std::vector<std::string> cases;  ///< show (one), replay (one or more)
   std::size_t repeat = 1;          ///< replay
 
-  /// The arguments that change what a run does, as they would be typed; the run folder's name and the
-  /// replay commands derive from them.
+  /// The arguments that change what a run does, as they would be typed; the run folder's name and
+  /// the replay commands derive from them.
   std::string suffix() const;
 };
 
-/// What the program is to do, or nothing where it only had to print (--help, --version; printed already).
-/// Throws UsageError in one line for anything malformed.
+/// What the program is to do, or nothing where it only had to print (--help, --version; printed
+/// already). Throws UsageError in one line for anything malformed.
 std::optional<Options> parse_options(int argc, const char* const* argv);
 
 /// "90s", "10m", "2h", "250ms". Throws UsageError.

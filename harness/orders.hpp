@@ -12,9 +12,9 @@ namespace parity {
 /// Indices of cases, run in this order in one fresh process.
 using Order = std::vector<std::size_t>;
 
-/// Rows in which every ordered pair (a immediately before b) occurs, every case first once and last once
-/// (n >= 2: even n by Williams' zig-zag with n rows; odd n by deleting a symbol from the square of n+1,
-/// n+1 rows). n = 1 gives {{0}}, n = 0 nothing.
+/// Rows in which every ordered pair (a immediately before b) occurs, every case first once and last
+/// once (n >= 2: even n by Williams' zig-zag with n rows; odd n by deleting a symbol from the
+/// square of n+1, n+1 rows). n = 1 gives {{0}}, n = 0 nothing.
 std::vector<Order> tuscan_rows(std::size_t n);
 
 /// `count` seeded shuffles of 0..n-1 (Philox words, Fisher-Yates; equal on every machine).
@@ -27,8 +27,9 @@ struct OrdersChoice {
 };
 OrdersChoice parse_orders(std::string_view text);
 
-/// The rows as run: each repeats its last case once (self-pollution), and rows are sorted so that each
-/// group (`group_of[case]`, e.g. its dtypes) comes first early. Every case is the first of some row.
+/// The rows as run: each repeats its last case once (self-pollution), and rows are sorted so that
+/// each group (`group_of[case]`, e.g. its dtypes) comes first early. Every case is the first of
+/// some row.
 std::vector<Order> schedule_rows(std::vector<Order> rows, const std::vector<std::size_t>& group_of);
 
 }  // namespace parity

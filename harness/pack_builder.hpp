@@ -9,9 +9,9 @@
 
 namespace parity {
 
-/// Inputs, reference, bounds of one case; refuses (UsageError naming case and answer) a case in which a
-/// plausible wrong answer would pass at under 4 times the tolerance, unless it is degenerate, or whose
-/// reference says it measures cancellation.
+/// Inputs, reference, bounds of one case; refuses (UsageError naming case and answer) a case in
+/// which a plausible wrong answer would pass at under 4 times the tolerance, unless it is
+/// degenerate, or whose reference says it measures cancellation.
 PackCase build_case(const Case& c);
 
 struct PackPaths {
@@ -19,8 +19,9 @@ struct PackPaths {
   std::filesystem::path inputs;
 };
 
-/// Packs of exactly these cases in `folder`, named by the digest of build and ids; those already there
-/// are taken when they can be read (a damaged one throws DatasetError: remove it and run again).
+/// Packs of exactly these cases in `folder`, named by the digest of build and ids; those already
+/// there are taken when they can be read (a damaged one throws DatasetError: remove it and run
+/// again).
 PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path& folder,
                        const Provenance& provenance);
 

@@ -11,7 +11,8 @@ template <typename KeyOf>
 std::vector<std::size_t> group_by(std::span<const Case> cases, KeyOf key_of) {
   std::map<std::string, std::size_t> numbers;
   std::vector<std::size_t> groups;
-  for (const Case& c : cases) groups.push_back(numbers.try_emplace(key_of(c), numbers.size()).first->second);
+  for (const Case& c : cases)
+    groups.push_back(numbers.try_emplace(key_of(c), numbers.size()).first->second);
   return groups;
 }
 
@@ -35,7 +36,8 @@ Ledger Plan::ledger() const {
   return ledger;
 }
 
-Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& choice, std::uint64_t seed) {
+Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& choice,
+               std::uint64_t seed) {
   Plan plan;
   plan.group_of = permute == Permute::dtype ? group_by(cases, without_dtypes)
                                             : std::vector<std::size_t>(cases.size(), 0);
@@ -51,8 +53,9 @@ Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice&
   for (const auto& [group, indices] : members) {
     std::vector<std::size_t> dtype_of;
     for (const std::size_t i : indices) dtype_of.push_back(dtypes[i]);
-    const std::vector<Order> rows = choice.tuscan ? schedule_rows(tuscan_rows(indices.size()), dtype_of)
-                                                  : random_orders(indices.size(), choice.random, seed + group);
+    const std::vector<Order> rows =
+        choice.tuscan ? schedule_rows(tuscan_rows(indices.size()), dtype_of)
+                      : random_orders(indices.size(), choice.random, seed + group);
     for (const Order& row : rows) {
       Order order;
       for (const std::size_t position : row) order.push_back(indices[position]);
@@ -62,7 +65,8 @@ Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice&
   return plan;
 }
 
-void enter(Ledger& ledger, std::span<const Sequence> sequences, std::span<const SequenceResult> results) {
+void enter(Ledger& ledger, std::span<const Sequence> sequences,
+           std::span<const SequenceResult> results) {
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     Order order;
     for (const Step& step : sequences[i].steps) order.push_back(step.case_index);

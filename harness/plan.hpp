@@ -16,18 +16,21 @@ enum class Permute : std::uint8_t { none, order, dtype };
 
 struct Plan {
   std::vector<Order> orders;
-  /// Cases of equal number may pair: one group for `order`, one for each set of dtype variants for `dtype`.
+  /// Cases of equal number may pair: one group for `order`, one for each set of dtype variants for
+  /// `dtype`.
   std::vector<std::size_t> group_of;
 
   /// Planned pairs, none exercised yet.
   Ledger ledger() const;
 };
 
-/// none: every case once, in registry order, in one process. order: Tuscan rows or seeded shuffles over all
-/// cases. dtype: the same within each group of cases that differ only in dtypes.
-Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& orders, std::uint64_t seed);
+/// none: every case once, in registry order, in one process. order: Tuscan rows or seeded shuffles
+/// over all cases. dtype: the same within each group of cases that differ only in dtypes.
+Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& orders,
+               std::uint64_t seed);
 
 /// Enters what really ran.
-void enter(Ledger& ledger, std::span<const Sequence> sequences, std::span<const SequenceResult> results);
+void enter(Ledger& ledger, std::span<const Sequence> sequences,
+           std::span<const SequenceResult> results);
 
 }  // namespace parity

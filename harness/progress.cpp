@@ -11,7 +11,9 @@ using Clock = std::chrono::steady_clock;
 
 Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()) {}
 
-Progress::~Progress() { finish(); }
+Progress::~Progress() {
+  finish();
+}
 
 void Progress::finish() {
   if (dirty_) std::fputs("\r\033[K", stderr);
@@ -28,12 +30,14 @@ void Progress::update(std::size_t done, std::size_t planned, std::size_t divergi
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const double left = rate > 0 ? static_cast<double>(planned - done) / rate : 0;
-  draw(fmt::format("{} {}/{}  {:.0f}/s  {:.0f} s left  {} diverging so far", phase_, done, planned, rate,
-                   left, diverging),
+  draw(fmt::format("{} {}/{}  {:.0f}/s  {:.0f} s left  {} diverging so far", phase_, done, planned,
+                   rate, left, diverging),
        done == planned);
 }
 
-void Progress::note(const std::string& text) { draw(text, false); }
+void Progress::note(const std::string& text) {
+  draw(text, false);
+}
 
 void Progress::draw(const std::string& text, bool force) {
   constexpr auto kBetween = std::chrono::milliseconds(100);

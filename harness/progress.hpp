@@ -1,4 +1,5 @@
-// What a person sees during long work, on a terminal only: done of total, rate, time left, findings.
+// What a person sees during long work, on a terminal only: done of total, rate, time left,
+// findings.
 #pragma once
 
 #include <chrono>

@@ -12,13 +12,15 @@ namespace parity {
 namespace {
 
 /// What the case gives when it is well and alone: the commonest result; null when it never was.
-const Outcome* baseline_of(std::size_t victim, const std::vector<const Outcome*>& alone, Judge& judge) {
+const Outcome* baseline_of(std::size_t victim, const std::vector<const Outcome*>& alone,
+                           Judge& judge) {
   const Outcome* expected = nullptr;
   std::ptrdiff_t most = 0;
   for (const Outcome* candidate : alone) {
     if (judge.judge(victim, *candidate).verdict != Verdict::passed) continue;
-    const std::ptrdiff_t votes = std::count_if(
-        alone.begin(), alone.end(), [&](const Outcome* o) { return o->outputs == candidate->outputs; });
+    const std::ptrdiff_t votes = std::count_if(alone.begin(), alone.end(), [&](const Outcome* o) {
+      return o->outputs == candidate->outputs;
+    });
     if (votes <= most) continue;
     most = votes;
     expected = candidate;
@@ -45,25 +47,9 @@ Count count(const std::vector<const Outcome*>& outcomes, const Compare& compare)
   return counted;
 }
 
-Kind kind_alone(Fingerprint fingerprint) {
-  switch (fingerprint) {
-    case Fingerprint::guard:
-    case Fingerprint::unwritten:
-    case Fingerprint::input:
-      return Kind::hygiene;
-    case Fingerprint::crash:
-      return Kind::crash;
-    case Fingerprint::timeout:
-      return Kind::timeout;
-    case Fingerprint::error:
-      return Kind::error;
-    default:
-      return Kind::mismatch;
-  }
-}
-
 /// The word for both counts together; nothing diverged: no kind.
-std::optional<Kind> classify(const Rate& sequence, const Rate& alone, bool one_case, Fingerprint symptom) {
+std::optional<Kind> classify(const Rate& sequence, const Rate& alone, bool one_case,
+                             Fingerprint symptom) {
   if (sequence.hits == 0 && alone.hits == 0) return std::nullopt;
   if (alone.hits == 0) return Kind::order_dependent;
   if (alone.hits < alone.runs) return Kind::unstable;
@@ -86,10 +72,11 @@ const Outcome* diverged(const std::vector<const Outcome*>& outcomes, const Compa
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
                 const Compare& compare) {
   const Order history(order.begin(), order.end() - 1);
-  const Attribution named = attribute(history, order.back(), seen, executor, [&](const Outcome& outcome) {
-    const Symptom symptom = compare(outcome);
-    return symptom.ran && symptom.fingerprint == Fingerprint::none;
-  });
+  const Attribution named =
+      attribute(history, order.back(), seen, executor, [&](const Outcome& outcome) {
+        const Symptom symptom = compare(outcome);
+        return symptom.ran && symptom.fingerprint == Fingerprint::none;
+      });
   finding.carrier = named.carrier;
   finding.cell = named.cell;
   finding.built_for = named.built_for;
@@ -100,7 +87,7 @@ void name_state(Finding& finding, const Order& order, const Outcome& seen, Execu
 }  // namespace
 
 Replay replay(std::span<const Case> cases, const Order& order, std::size_t repeat, Judge& judge,
-              Executor& executor, const std::string& suffix) {
+              Executor& executor, const std::string& program, const std::string& suffix) {
   Replay done;
   const std::size_t victim = order.back();
   const bool one_case = order.size() == 1;
@@ -122,24 +109,31 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   done.alone = counted_alone.rate;
 
   const Symptom seen = counted.first.value_or(counted_alone.first.value_or(Symptom{}));
-  const std::optional<Kind> kind = classify(done.in_sequence, done.alone, one_case, seen.fingerprint);
+  const std::optional<Kind> kind =
+      classify(done.in_sequence, done.alone, one_case, seen.fingerprint);
   if (!kind) return done;
 
   Finding finding;
   finding.kind = *kind;
   finding.fingerprint = seen.fingerprint;
   finding.victim = cases[victim].id();
-  finding.role = *kind == Kind::order_dependent && done.alone.hits > 0 ? Role::brittle : Role::victim;
+  finding.role =
+      *kind == Kind::order_dependent && done.alone.hits > 0 ? Role::brittle : Role::victim;
   for (const std::size_t index : order) finding.sequence.push_back(cases[index].id());
-  finding.reproduced = finding.role == Role::brittle
-                           ? Rate{done.in_sequence.runs - done.in_sequence.hits, done.in_sequence.runs}
-                           : done.in_sequence;
+  finding.reproduced =
+      finding.role == Role::brittle
+          ? Rate{done.in_sequence.runs - done.in_sequence.hits, done.in_sequence.runs}
+          : done.in_sequence;
   finding.alone = done.alone;
   finding.error = seen.judgement.error;
   finding.tolerance = seen.judgement.tolerance;
   finding.detail = seen.detail;
-  finding.replay = fmt::format("harness replay {} --repeat {}{}", fmt::join(finding.sequence, " "), repeat, suffix);
-  if (!one_case) finding.contrast = fmt::format("harness replay {}{}", finding.victim, suffix);
+  if (seen.fingerprint == Fingerprint::bits && expected)
+    finding.detail = judge.first_difference(
+        victim, *diverged(counted.rate.hits > 0 ? in_sequence : alone, compare), *expected);
+  finding.replay = fmt::format("{} replay {} --repeat {}{}", program,
+                               fmt::join(finding.sequence, " "), repeat, suffix);
+  if (!one_case) finding.contrast = fmt::format("{} replay {}{}", program, finding.victim, suffix);
   finding.not_probed = executor.abilities().not_probed;
   if (*kind == Kind::order_dependent && finding.role == Role::victim)
     name_state(finding, order, *diverged(in_sequence, compare), executor, compare);

@@ -35,8 +35,8 @@ Selection selection(const std::vector<std::string>& ids) {
 void print_counts(const Replay& replayed, const Order& order) {
   const auto& [in_sequence, alone] = std::pair(replayed.in_sequence, replayed.alone);
   if (order.size() > 1)
-    fmt::print("the last case diverged {} of {} after the others, {} of {} alone\n", in_sequence.hits,
-               in_sequence.runs, alone.hits, alone.runs);
+    fmt::print("the last case diverged {} of {} after the others, {} of {} alone\n",
+               in_sequence.hits, in_sequence.runs, alone.hits, alone.runs);
   else
     fmt::print("the case diverged {} of {} alone\n", alone.hits, alone.runs);
 }
@@ -48,8 +48,8 @@ int replay_command(const Options& options) {
   Session session(options, cases);
   session.compile();
   session.progress().phase("replaying");
-  Replay replayed = replay(session.cases(), order, options.repeat, session.judge(), session.supervisor(),
-                           options.suffix());
+  Replay replayed = replay(session.cases(), order, options.repeat, session.judge(),
+                           session.supervisor(), options.program, options.suffix());
 
   Plan plan{{order}, std::vector<std::size_t>(cases.size(), 0)};
   Ledger ledger = plan.ledger();
@@ -57,8 +57,9 @@ int replay_command(const Options& options) {
   RunReport report = session.report();
   report.coverage = {replayed.sequences.size(), session.supervisor().executions(),
                      session.supervisor().process_starts(), ledger.adjacent(), ledger.ordered()};
-  report.cases = summarize(session.cases(), Evidence(cases.size(), replayed.sequences, replayed.results),
-                           session.judge());
+  report.cases =
+      summarize(session.cases(), Evidence(cases.size(), replayed.sequences, replayed.results),
+                session.judge());
   if (replayed.finding) report.findings.push_back(std::move(*replayed.finding));
   session.progress().finish();
   print_counts(replayed, order);

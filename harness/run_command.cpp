@@ -35,6 +35,7 @@ int run_command(const Options& options) {
 
   session.progress().phase("judging");
   InvestigateOptions investigation;
+  investigation.program = options.program;
   investigation.replay_suffix = options.suffix();
   investigation.progress = [&](const std::string& text) { session.progress().note(text); };
   Investigation found = investigate(session.cases(), run.sequences, run.results, session.judge(),

@@ -24,9 +24,11 @@ namespace {
 constexpr std::string_view kReferenceVersion = "1";
 
 /// Everything that decides what the run does; equal arguments and build share a run folder.
-std::string run_name(const Options& options, const std::vector<Case>& cases, const std::string& build) {
-  std::string text = fmt::format("{}\n{}\n{} {} {} {}\n", build, options.suffix(), static_cast<int>(options.permute),
-                                 options.orders.random, options.seed, options.repeat);
+std::string run_name(const Options& options, const std::vector<Case>& cases,
+                     const std::string& build) {
+  std::string text = fmt::format("{}\n{}\n{} {} {} {}\n", build, options.suffix(),
+                                 static_cast<int>(options.permute), options.orders.random,
+                                 options.seed, options.repeat);
   for (const Case& c : cases) text += c.id() + "\n";
   for (const std::string& id : options.cases) text += "replay " + id + "\n";
   return digest(text).hex();
@@ -40,12 +42,15 @@ void check_writable(const std::filesystem::path& json) {
     throw UsageError(fmt::format("--json {}: is a folder; name a file", json.string()));
   const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0)
-    throw UsageError(fmt::format("--json {}: cannot be written: {}", json.string(), std::strerror(errno)));
+    throw UsageError(
+        fmt::format("--json {}: cannot be written: {}", json.string(), std::strerror(errno)));
   close(file);
   std::filesystem::remove(trial);
 }
 
-std::string built_in_worker() { return fmt::format("'{}' worker", program_path().string()); }
+std::string built_in_worker() {
+  return fmt::format("'{}' worker", program_path().string());
+}
 
 std::size_t default_jobs(const std::string& backend) {
   // A CUDA context costs half a second: one worker runs while the next starts.
@@ -62,16 +67,20 @@ RunFolder::RunFolder(const std::filesystem::path& runs, const std::string& name)
     std::filesystem::create_directories(path_ / "blobs", error);
     lock_ = open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (error || lock_ < 0)
-      throw DatasetError(fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
-                                     path_.string(), error ? error.message() : std::strerror(errno)));
+      throw DatasetError(
+          fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
+                      path_.string(), error ? error.message() : std::strerror(errno)));
     if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
     close(lock_);
   }
 }
 
-RunFolder::~RunFolder() { close(lock_); }
+RunFolder::~RunFolder() {
+  close(lock_);
+}
 
-Session::Session(const Options& options, std::vector<Case> cases) : options_(options), cases_(std::move(cases)) {
+Session::Session(const Options& options, std::vector<Case> cases)
+    : options_(options), cases_(std::move(cases)) {
   (void)faults_of(options.plants);
   check_writable(options.json);
   const Paths folders = paths();
@@ -80,14 +89,15 @@ Session::Session(const Options& options, std::vector<Case> cases) : options_(opt
   blobs_.emplace(folder_->path() / "blobs");
 
   progress_.phase("preparing cases");
-  const PackPaths packs = ensure_packs(cases_, folders.packs, {build, std::string(kReferenceVersion)});
+  const PackPaths packs =
+      ensure_packs(cases_, folders.packs, {build, std::string(kReferenceVersion)});
   SupervisorOptions run;
   for (const Case& c : cases_) run.ids.push_back(c.id());
   judge_ = std::make_unique<Judge>(run.ids, PackReader(packs.golden), *blobs_);
 
   run.command = options.worker.empty() ? built_in_worker() : options.worker;
-  run.hello = {packs.inputs.string(), (folder_->path() / "blobs").string(), folders.modules.string(),
-               options.backend, options.plants};
+  run.hello = {packs.inputs.string(), (folder_->path() / "blobs").string(),
+               folders.modules.string(), options.backend, options.plants};
   run.run_folder = folder_->path();
   run.deadline = options.deadline;
   run.interrupted = &interrupt_.requested();
@@ -95,6 +105,12 @@ Session::Session(const Options& options, std::vector<Case> cases) : options_(opt
   worker_ = Supervisor(run).identity();
 
   run.hello.backend = worker_.backend;
+  run.progress = [this](std::size_t done, std::size_t planned, std::size_t c,
+                        const Outcome& outcome) {
+    const bool same = first_bits_.try_emplace(c, outcome.outputs).first->second == outcome.outputs;
+    if (!same || outcome.status != Status::ok) ++diverging_;
+    progress_.update(done, planned, diverging_);
+  };
   run.jobs = options.jobs > 0 ? options.jobs : default_jobs(worker_.backend);
   supervisor_ = std::make_unique<Supervisor>(std::move(run));
 }

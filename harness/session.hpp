@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,7 +19,8 @@
 
 namespace parity {
 
-/// A folder under runs/ that no other process uses meanwhile; its name is the digest of arguments and build.
+/// A folder under runs/ that no other process uses meanwhile; its name is the digest of arguments
+/// and build.
 class RunFolder {
  public:
   /// Throws DatasetError when it cannot be made.
@@ -35,8 +37,8 @@ class RunFolder {
 
 class Session {
  public:
-  /// Checks plants and the report's folder, builds packs, asks a worker what it is. Throws UsageError,
-  /// DatasetError, DeviceError.
+  /// Checks plants and the report's folder, builds packs, asks a worker what it is. Throws
+  /// UsageError, DatasetError, DeviceError.
   Session(const Options& options, std::vector<Case> cases);
 
   std::span<const Case> cases() const { return cases_; }
@@ -61,8 +63,12 @@ class Session {
   std::optional<RunFolder> folder_;
   std::optional<BlobFolder> blobs_;
   std::unique_ptr<Judge> judge_;
-  std::unique_ptr<Supervisor> supervisor_;
   HelloReply worker_;
+  /// For the eye only: runs whose bits are not those first seen of their case. The judge knows
+  /// better.
+  std::map<std::size_t, std::vector<OutputDigest>> first_bits_;
+  std::size_t diverging_ = 0;
+  std::unique_ptr<Supervisor> supervisor_;
 };
 
 }  // namespace parity

@@ -11,8 +11,9 @@
 
 namespace parity {
 
-/// In case order, over all runs of `evidence`: worst verdict and error, runs that came to an outcome, and
-/// how many different sets of bits they gave.
-std::vector<CaseSummary> summarize(std::span<const Case> cases, const Evidence& evidence, Judge& judge);
+/// In case order, over all runs of `evidence`: worst verdict and error, runs that came to an
+/// outcome, and how many different sets of bits they gave.
+std::vector<CaseSummary> summarize(std::span<const Case> cases, const Evidence& evidence,
+                                   Judge& judge);
 
 }  // namespace parity

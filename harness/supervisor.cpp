@@ -138,7 +138,7 @@ void Supervisor::Impl::count(const Step& step, const Outcome& outcome, std::size
   const std::lock_guard lock(mutex);
   if (!ends_process(outcome)) ++executions;
   ++done;
-  if (options.progress) options.progress(done, planned);
+  if (options.progress) options.progress(done, planned, step.case_index, outcome);
 }
 
 SequenceResult Supervisor::Impl::run(const Sequence& sequence, std::size_t log,
@@ -243,10 +243,6 @@ std::size_t Supervisor::executions() const {
 std::size_t Supervisor::process_starts() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->process_starts;
-}
-
-void Supervisor::set_progress(std::function<void(std::size_t, std::size_t)> progress) {
-  impl_->options.progress = std::move(progress);
 }
 
 void Supervisor::set_stop_at(std::chrono::steady_clock::time_point stop_at) {

@@ -27,8 +27,9 @@ struct SupervisorOptions {
   std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
   const std::atomic<bool>* interrupted =
       nullptr;  ///< Ctrl-C: running sequences end after their step
-  /// Called under a lock: executions done and planned of this execute().
-  std::function<void(std::size_t done, std::size_t planned)> progress;
+  /// Called under a lock after each run: done and planned of this execute(), and what came of it.
+  std::function<void(std::size_t done, std::size_t planned, std::size_t case_index, const Outcome&)>
+      progress;
 };
 
 class Supervisor final : public Executor {
@@ -51,7 +52,6 @@ class Supervisor final : public Executor {
   /// them.
   std::size_t executions() const;
   std::size_t process_starts() const;
-  void set_progress(std::function<void(std::size_t, std::size_t)> progress);
   /// Lifts the stop time: shrinking and confirming run after the budget's end.
   void set_stop_at(std::chrono::steady_clock::time_point stop_at);
 

@@ -28,4 +28,9 @@ Symptom Trials::symptom(std::size_t case_index, const Outcome& outcome) {
   return symptom_of(judge_.judge(case_index, outcome), outcome, alone(case_index));
 }
 
+std::string Trials::first_difference(std::size_t case_index, const Outcome& outcome) const {
+  const Outcome* usual = alone(case_index);
+  return usual == nullptr ? "" : judge_.first_difference(case_index, outcome, *usual);
+}
+
 }  // namespace parity

@@ -34,6 +34,9 @@ class Trials {
   /// Against the outcome alone where that is known.
   Symptom symptom(std::size_t case_index, const Outcome& outcome);
 
+  /// Where the outcome's bits first differ from those alone; one line.
+  std::string first_difference(std::size_t case_index, const Outcome& outcome) const;
+
   /// The outcome that later ones are compared with.
   void set_alone(std::size_t case_index, const Outcome& outcome) {
     alone_.at(case_index) = outcome;

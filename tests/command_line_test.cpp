@@ -18,9 +18,11 @@ class CommandLineTest : public ::testing::Test {
     delete scratch_;
     scratch_ = nullptr;
   }
-  /// One home for all tests of a build: modules are content-addressed, so only the first run compiles.
+  /// One home for all tests of a build: modules are content-addressed, so only the first run
+  /// compiles.
   static Ran harness(const std::string& arguments, const std::string& environment = "") {
-    return run_harness(std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home", arguments, environment);
+    return run_harness(std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home", arguments,
+                       environment);
   }
   static std::filesystem::path file(const std::string& name) { return scratch_->path() / name; }
   /// Runs with --json and reads it back.
@@ -57,7 +59,8 @@ TEST_F(CommandLineTest, AnUnknownPlantIsRefusedNamingTheKnownOnes) {
 TEST_F(CommandLineTest, MalformedIdsAreRefused) {
   expect_refused(harness("replay nonsense"), 2, "nonsense");
   expect_refused(harness("show 'no_kernel/q=f32/d=64/ragged'"), 2, "no_kernel");
-  expect_refused(harness("replay 'paged_decode_v1/k=f32,q=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged'"), 2, "q");
+  expect_refused(
+      harness("replay 'paged_decode_v1/k=f32,q=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged'"), 2, "q");
 }
 
 TEST_F(CommandLineTest, BadNumbersAndWordsAreRefused) {
@@ -96,7 +99,8 @@ TEST_F(CommandLineTest, AnUnreadablePackIsNamedAndSurvives) {
 
 TEST_F(CommandLineTest, CudaWithoutADeviceIsAnInfrastructureError) {
   // Hides every GPU, so that this holds on machines with one too.
-  expect_refused(harness("--backend cuda --filter '*empty*'", "CUDA_VISIBLE_DEVICES=-1"), 5, "CUDA");
+  expect_refused(harness("--backend cuda --filter '*empty*'", "CUDA_VISIBLE_DEVICES=-1"), 5,
+                 "CUDA");
 }
 
 TEST_F(CommandLineTest, ListPrintsIdsThatReplayTakes) {
@@ -117,7 +121,8 @@ TEST_F(CommandLineTest, SmokeHoldsFortyToSixtyFourCases) {
 }
 
 TEST_F(CommandLineTest, ShowSaysWhereTheRenderedSourceLies) {
-  const Ran ran = harness("show paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged --backend host");
+  const Ran ran = harness(
+      "show paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged --backend host");
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const std::size_t at = ran.out.find("source     ");
   ASSERT_NE(at, std::string::npos) << ran.out;
@@ -162,7 +167,8 @@ TEST_F(CommandLineTest, TheWeakModuleKeyIsShrunkToTwoCasesNamedAndConfirmed) {
   EXPECT_EQ(finding["built_for"], dtypes(a));
   EXPECT_EQ(finding["used_for"], dtypes(b));
 
-  const json replay = report("replay " + a + " " + b + " --repeat 5 --plant weak_module_key --backend host", 3);
+  const json replay =
+      report("replay " + a + " " + b + " --repeat 5 --plant weak_module_key --backend host", 3);
   EXPECT_EQ(replay["findings"][0]["reproduced"], json({5, 5}));
   EXPECT_EQ(replay["findings"][0]["alone"], json({0, 5}));
   report("replay " + b + " --plant weak_module_key --backend host", 0);
@@ -170,11 +176,14 @@ TEST_F(CommandLineTest, TheWeakModuleKeyIsShrunkToTwoCasesNamedAndConfirmed) {
 }
 
 TEST_F(CommandLineTest, TheWeakModuleKeyIsFoundBetweenTwoSixteenBitTypes) {
-  const json run = report("--permute-dtype --plant weak_module_key --backend host"
-                          " --filter '*/q=f32,k=f16,v=f32/d=64,hq=8,hkv=2,page=16/ragged'"
-                          " --filter '*/q=f32,k=bf16,v=f32/d=64,hq=8,hkv=2,page=16/ragged'", 3);
+  const json run = report(
+      "--permute-dtype --plant weak_module_key --backend host"
+      " --filter '*/q=f32,k=f16,v=f32/d=64,hq=8,hkv=2,page=16/ragged'"
+      " --filter '*/q=f32,k=bf16,v=f32/d=64,hq=8,hkv=2,page=16/ragged'",
+      3);
   ASSERT_GE(run["findings"].size(), 1u);
-  const std::set<std::string> both = {run["findings"][0]["built_for"], run["findings"][0]["used_for"]};
+  const std::set<std::string> both = {run["findings"][0]["built_for"],
+                                      run["findings"][0]["used_for"]};
   EXPECT_EQ(both, (std::set<std::string>{"q=f32,k=f16,v=f32", "q=f32,k=bf16,v=f32"}));
 }
 
@@ -190,7 +199,8 @@ TEST_F(CommandLineTest, DriftInsideTheToleranceIsFoundByBitsAlone) {
 }
 
 TEST_F(CommandLineTest, TwoRunsWriteTheSameReport) {
-  const std::string arguments = std::string("--permute-order --plant weak_module_key") + kOneGeometry;
+  const std::string arguments =
+      std::string("--permute-order --plant weak_module_key") + kOneGeometry;
   const json first = report(arguments, 3);
   EXPECT_EQ(report(arguments, 3).dump(), first.dump());
   EXPECT_EQ(report(arguments + " --jobs 1", 3).dump(), first.dump());

@@ -36,7 +36,8 @@ std::string fault(const std::vector<WalkRow>& rows, const std::filesystem::path&
   for (const WalkRow& row : rows) {
     const std::string text = read(root / row.file);
     if (text.empty()) return row.file + " is not there";
-    if (!std::regex_search(text, std::regex("\\b" + row.name + "\\b"))) return row.file + " holds no " + row.name;
+    if (!std::regex_search(text, std::regex("\\b" + row.name + "\\b")))
+      return row.file + " holds no " + row.name;
   }
   return "";
 }
@@ -57,12 +58,15 @@ TEST(DocumentsTest, AWalkWithAMissingFileOrNameIsCaught) {
 TEST(DocumentsTest, EveryFileThatADocumentMentionsIsThere) {
   const std::filesystem::path root = PARITY_SOURCE_DIR;
   // A path in backticks with a folder of ours in front and an ending.
-  const std::regex path("`((?:reference|device|harness|datasets|tests|reports|cmake)/[A-Za-z0-9_./-]+\\.[a-z]+)`");
+  const std::regex path(
+      "`((?:reference|device|harness|datasets|tests|reports|cmake)/[A-Za-z0-9_./-]+\\.[a-z]+)`");
   std::size_t mentioned = 0;
-  for (const char* document : {"README.md", "CONTRIBUTING.md", "harness/PROTOCOL.md", "datasets/SCHEMA.md"}) {
+  for (const char* document :
+       {"README.md", "CONTRIBUTING.md", "harness/PROTOCOL.md", "datasets/SCHEMA.md"}) {
     const std::string text = read(root / document);
     ASSERT_FALSE(text.empty()) << document;
-    for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end; ++it, ++mentioned) {
+    for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end;
+         ++it, ++mentioned) {
       const std::string file = (*it)[1];
       if (file.find("/x.") != std::string::npos) continue;  // "add a kernel" calls its kernel x
       EXPECT_TRUE(std::filesystem::exists(root / file)) << document << " mentions " << file;

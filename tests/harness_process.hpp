@@ -53,10 +53,12 @@ inline Ran run_harness(const std::filesystem::path& home, const std::string& arg
   const ScratchFolder scratch;
   const std::string out = (scratch.path() / "out").string();
   const std::string err = (scratch.path() / "err").string();
-  const std::string command = "PARITY_HOME='" + home.string() + "' " + environment + " '" PARITY_HARNESS "' " +
-                              arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+  const std::string command = "PARITY_HOME='" + home.string() + "' " + environment +
+                              " '" PARITY_HARNESS "' " + arguments + " >'" + out + "' 2>'" + err +
+                              "' </dev/null";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out),
+          read_file(err)};
 }
 
 }  // namespace parity::test

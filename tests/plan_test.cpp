@@ -17,7 +17,8 @@ class PlanTest : public ::testing::Test {
     spec_.constants = {{"n", {1, 2}}};
     spec_.recipes = {"plain"};
     for (const std::int64_t n : {1, 2})
-      for (const Dtype dtype : spec_.dtypes[0].values) cases_.push_back({&spec_, {dtype}, {n}, "plain"});
+      for (const Dtype dtype : spec_.dtypes[0].values)
+        cases_.push_back({&spec_, {dtype}, {n}, "plain"});
   }
   KernelSpec spec_;
   std::vector<Case> cases_;

@@ -197,7 +197,9 @@ TEST_F(SupervisorTest, AnInterruptEndsARunningSequenceAfterItsStep) {
   std::atomic<bool> interrupted = false;
   SupervisorOptions watched = options("", 1);
   watched.interrupted = &interrupted;
-  watched.progress = [&](std::size_t done, std::size_t) { interrupted = done == 2; };
+  watched.progress = [&](std::size_t done, std::size_t, std::size_t, const Outcome&) {
+    interrupted = done == 2;
+  };
   Supervisor supervisor(watched);
   const std::vector<Sequence> sequences = {sequence({kPlain, kPlain, kPlain}), sequence({kPlain})};
   const auto results = supervisor.execute(sequences);
@@ -208,7 +210,7 @@ TEST_F(SupervisorTest, AnInterruptEndsARunningSequenceAfterItsStep) {
 TEST_F(SupervisorTest, ProgressCountsRunsUpToThosePlanned) {
   SupervisorOptions watched = options();
   std::vector<std::size_t> seen;
-  watched.progress = [&](std::size_t done, std::size_t planned) {
+  watched.progress = [&](std::size_t done, std::size_t planned, std::size_t, const Outcome&) {
     EXPECT_EQ(planned, 4u);
     seen.push_back(done);
   };
