@@ -68,7 +68,11 @@ void require_device() {
                     "a CUDA Toolkit no newer than it",
                     version_text(driver), version_text(CUDART_VERSION)));
   if (driver == 0) throw NoDevice("no CUDA device: no driver is loaded here; " + words(error));
-  if (error != cudaSuccess) throw NoDevice("no CUDA device: " + words(error));
+  if (error == cudaErrorNoDevice) throw NoDevice("no CUDA device: " + words(error));
+  // A GPU that is there and does not answer must not be taken for none: a nightly would pass on the
+  // host.
+  if (error != cudaSuccess)
+    throw DeviceError("the CUDA driver is loaded but does not answer: " + words(error));
   if (count == 0) throw NoDevice("no CUDA device: none is visible; see CUDA_VISIBLE_DEVICES");
 }
 

@@ -8,24 +8,14 @@
 #include <set>
 
 #include "harness/attribute.hpp"
+#include "harness/chance.hpp"
 
 namespace parity {
 namespace {
 
 /// Runs of the order and of the victim alone when the order does not show it every time.
 constexpr std::size_t kManyRuns = 20;
-/// Order is named only where chance would have put all hits among its runs with less than this.
-constexpr double kChanceAccepted = 0.001;
 constexpr std::size_t kMostCausalRepeats = 8;
-
-/// Fisher's exact test, one-sided, for `order` hits against none in `alone_runs`.
-double chance_of_no_hit_alone(const Rate& order, std::size_t alone_runs) {
-  double chance = 1;
-  for (std::size_t i = 0; i < order.hits; ++i)
-    chance *=
-        static_cast<double>(order.runs - i) / static_cast<double>(order.runs + alone_runs - i);
-  return chance;
-}
 
 /// Repeats of a causal test, so that an answer of this rate is not missed but once in a hundred.
 std::size_t causal_repeats(const Rate& rate) {
@@ -60,9 +50,11 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
   if (!shrunk.result.reproduced) {
     finding.kind = Kind::unstable;
     finding.reproduced = shrunk.full;
-    finding.detail =
-        fmt::format("seen once in the plan, not again in the same order: {}",
-                    trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).detail);
+    finding.detail = fmt::format(
+        "{}: {}",
+        shrunk.full.runs == 0 ? "seen in the plan; stopped before it could be tried again"
+                              : "seen once in the plan, not again in the same order",
+        trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).detail);
     return accusation;
   }
   Confirmation confirmation = confirm(suspicion, history);
@@ -186,7 +178,7 @@ bool Accuser::chance_explains(const Suspicion& suspicion, const Order& history, 
       rate.hits += read(suspicion, symptom) == Trial::fails ? 1 : 0;
     }
   }
-  return shown_alone || chance_of_no_hit_alone(reproduced, alone.runs) > kChanceAccepted;
+  return shown_alone || !told_from_chance(reproduced, alone.runs);
 }
 
 void Accuser::name_leak(const Suspicion& suspicion, const Order& history,

@@ -36,6 +36,7 @@ int show_command(const Options& options) {
   for (const PackOutput& output : data.outputs)
     fmt::print("  output     {:<18} {:<22} tolerance {}\n", output.name, output.type.to_string(),
                tolerance_of(output));
+  session.compile();
   for (const ModuleDescription& module : session.supervisor().describe(0))
     fmt::print("  module     {}\n  source     {}\n", module.key, module.source_path);
   return 0;

@@ -78,7 +78,10 @@ int exit_code(const RunReport& report) {
         return !is_well(c.verdict) && !explained(report, c.id);
       }))
     return 1;
-  return report.findings.empty() ? 0 : 4;
+  if (!report.findings.empty()) return 4;
+  constexpr int kStopped =
+      5;  // nothing was found in what ran, which is not the same as nothing is there
+  return report.interrupted ? kStopped : 0;
 }
 
 }  // namespace parity

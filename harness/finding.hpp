@@ -95,12 +95,14 @@ struct RunReport {
   Coverage coverage;
   std::vector<Finding> findings;
   std::vector<std::string> not_probed;
+  std::vector<std::string> quarantined;  ///< crash or time out alone: their other pairs did not run
+  bool interrupted = false;              ///< stopped before the plan's end
   int exit_code = 0;
 };
 
-/// DESIGN.md: 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable; the most serious of
-/// 3, 1, 4 wins. Any case that is not passed or unsupported gives at least 1; no executed case
-/// gives 2.
+/// 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable; the most serious of
+/// 3, 1, 4 wins. A run that was interrupted is never 0 but 5. Any case that is not passed or
+/// unsupported gives at least 1; no executed case gives 2.
 int exit_code(const RunReport& report);
 
 }  // namespace parity

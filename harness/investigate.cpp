@@ -102,7 +102,8 @@ class Inquiry {
 
   bool settled(std::size_t c) const {
     const auto record = records_.find(c);
-    return record != records_.end() && record->second.word != AloneWord::well;
+    return record != records_.end() && record->second.word != AloneWord::well &&
+           record->second.word != AloneWord::unknown;
   }
 
   void pursue_cluster(const CellName& cell, CellVictims& victims) {

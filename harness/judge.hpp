@@ -41,7 +41,7 @@ enum class Fingerprint : std::uint8_t {
 std::string_view name(Verdict verdict);
 std::string_view name(Fingerprint fingerprint);
 
-/// Row tolerance of an output dtype (KERNELS.md). The only table; static_assert: none above 2e-3.
+/// Row tolerance of an output dtype. The only table; static_assert: none above 2e-3.
 double row_tolerance(Dtype output);
 
 /// What Judgement::error of this output is held to: its row tolerance, or 1e-5 for a log-sum-exp.

@@ -16,11 +16,17 @@ Ledger::Ledger(std::size_t cases, const std::vector<std::size_t>& group_of)
 }
 
 void Ledger::plan(const Order& order) {
-  mark(order, order.size(), kPlanned);
+  mark(order, std::vector<bool>(order.size(), true), kPlanned);
 }
 
 void Ledger::exercise(const Order& order, std::size_t completed) {
-  mark(order, std::min(completed, order.size()), kExercised);
+  std::vector<bool> launched(order.size(), false);
+  std::fill_n(launched.begin(), std::min(completed, order.size()), true);
+  exercise(order, launched);
+}
+
+void Ledger::exercise(const Order& order, const std::vector<bool>& launched) {
+  mark(order, launched, kExercised);
 }
 
 PairCount Ledger::adjacent() const {
@@ -41,15 +47,16 @@ std::vector<std::pair<std::size_t, std::size_t>> Ledger::missing() const {
   return pairs;
 }
 
-void Ledger::mark(const Order& order, std::size_t length, Bit bit) {
+void Ledger::mark(const Order& order, const std::vector<bool>& counts, Bit bit) {
   const auto set = [&](std::vector<unsigned char>& table, std::size_t a, std::size_t b) {
     unsigned char& flags = table.at(a * cases_ + b);
     if ((flags & kPossible) != 0) flags = static_cast<unsigned char>(flags | bit);
   };
   Order before;  // distinct cases so far
-  for (std::size_t i = 0; i < length; ++i) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (!counts.at(i)) continue;
     const std::size_t current = order[i];
-    if (i > 0) set(adjacent_, order[i - 1], current);
+    if (i > 0 && counts[i - 1]) set(adjacent_, order[i - 1], current);
     for (const std::size_t earlier : before) set(ordered_, earlier, current);
     if (std::find(before.begin(), before.end(), current) == before.end()) before.push_back(current);
   }

@@ -24,8 +24,11 @@ class Ledger {
   Ledger(std::size_t cases, const std::vector<std::size_t>& group_of);
 
   void plan(const Order& order);
-  /// `completed` positions of the order ran to an outcome; the rest is void.
+  /// `completed` positions of the order were launched; the rest is void.
   void exercise(const Order& order, std::size_t completed);
+  /// Only positions with `launched` count; a case between two others that was refused keeps them
+  /// from being adjacent. Requires as many flags as positions.
+  void exercise(const Order& order, const std::vector<bool>& launched);
 
   PairCount adjacent() const;  ///< a immediately before b
   PairCount ordered() const;   ///< a anywhere before b
@@ -34,7 +37,7 @@ class Ledger {
 
  private:
   enum Bit : unsigned char { kPossible = 1, kPlanned = 2, kExercised = 4 };
-  void mark(const Order& order, std::size_t length, Bit bit);
+  void mark(const Order& order, const std::vector<bool>& counts, Bit bit);
   PairCount count(const std::vector<unsigned char>& table) const;
 
   std::size_t cases_;

@@ -19,6 +19,7 @@ struct RawOptions {
   std::string budget;
   std::string suite = "smoke";
   std::string deadline = "5s";
+  std::string seed = "0";
 };
 
 void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
@@ -57,10 +58,18 @@ void add_run(CLI::App& app, Options& options, RawOptions& raw) {
       ->excludes(order);
   app.add_option("--orders", raw.orders, "tuscan (every ordered pair adjacent) or random:N")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Seed of random orders")->capture_default_str();
+  app.add_option("--seed", raw.seed, "Seed of random orders")->capture_default_str();
   app.add_option("--budget", raw.budget, "Stop starting orders after this long: 90s, 10m, 2h");
   add_suite_and_filter(app, options, raw);
   add_execution(app, options, raw);
+}
+
+std::uint64_t parse_seed(std::string_view text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw UsageError(fmt::format("--seed '{}' is no number from 0 to 2^64-1", text));
+  return seed;
 }
 
 void finish(Options& options, const RawOptions& raw) {
@@ -72,8 +81,15 @@ void finish(Options& options, const RawOptions& raw) {
     throw UsageError("--orders needs --permute-order or --permute-dtype");
   if (!raw.budget.empty()) options.budget = parse_duration(raw.budget);
   options.suite = parse_suite(raw.suite);
+  options.seed = parse_seed(raw.seed);
   const bool bare_number = raw.deadline.find_first_not_of("0123456789") == std::string::npos;
   options.deadline = parse_duration(bare_number ? raw.deadline + "s" : raw.deadline);
+}
+
+std::size_t count_of_options(const CLI::App& app) {
+  std::size_t count = 0;
+  for (const CLI::Option* option : app.get_options()) count += option->count();
+  return count;
 }
 
 }  // namespace
@@ -93,15 +109,22 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
   return std::chrono::milliseconds(count * scale);
 }
 
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=,./+-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+    return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string Options::suffix() const {
   std::string text;
   for (const std::string& plant : plants) text += " --plant " + plant;
   if (backend != "auto") text += " --backend " + backend;
-  if (!worker.empty()) {
-    std::string quoted;
-    for (const char c : worker) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += " --worker '" + quoted + "'";
-  }
+  if (deadline != Options{}.deadline) text += fmt::format(" --deadline {}ms", deadline.count());
+  if (!worker.empty()) text += " --worker " + shell_quoted(worker);
   return text;
 }
 
@@ -145,12 +168,15 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(std::string(error.what()) + " (see harness --help)");
   }
+  if (app.get_subcommands().size() == 1 && count_of_options(app) > 0)
+    throw UsageError(fmt::format("options stand behind the command: harness {} OPTIONS",
+                                 app.get_subcommands().front()->get_name()));
   options.command = *list     ? Command::list
                     : *show   ? Command::show
                     : *replay ? Command::replay
                     : *worker ? Command::worker
                               : Command::run;
-  options.program = argv[0];
+  options.program = shell_quoted(argv[0]);
   finish(options, raw);
   return options;
 }

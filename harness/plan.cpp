@@ -1,7 +1,10 @@
 #include "harness/plan.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
+
+#include "datasets/digest.hpp"
 
 namespace parity {
 namespace {
@@ -26,6 +29,16 @@ std::string only_dtypes(const Case& c) {
   std::string text;
   for (const Dtype dtype : c.dtypes) text += std::string(name(dtype)) + ",";
   return text;
+}
+
+/// A refused or uncompiled case leaves no state behind: its pairs were not exercised.
+bool was_launched(Status status) {
+  return status == Status::ok || status == Status::crashed || status == Status::timed_out;
+}
+
+/// Seed and group never trade places: (0, 1) is not (1, 0).
+std::uint64_t group_seed(std::uint64_t seed, std::size_t group) {
+  return stable_hash(std::to_string(seed) + "/" + std::to_string(group));
 }
 
 }  // namespace
@@ -55,7 +68,7 @@ Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice&
     for (const std::size_t i : indices) dtype_of.push_back(dtypes[i]);
     const std::vector<Order> rows =
         choice.tuscan ? schedule_rows(tuscan_rows(indices.size()), dtype_of)
-                      : random_orders(indices.size(), choice.random, seed + group);
+                      : random_orders(indices.size(), choice.random, group_seed(seed, group));
     for (const Order& row : rows) {
       Order order;
       for (const std::size_t position : row) order.push_back(indices[position]);
@@ -69,9 +82,34 @@ void enter(Ledger& ledger, std::span<const Sequence> sequences,
            std::span<const SequenceResult> results) {
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     Order order;
-    for (const Step& step : sequences[i].steps) order.push_back(step.case_index);
-    ledger.exercise(order, results[i].completed());
+    std::vector<bool> launched;
+    for (std::size_t step = 0; step < sequences[i].steps.size(); ++step) {
+      order.push_back(sequences[i].steps[step].case_index);
+      launched.push_back(was_launched(results[i].outcomes[step].status));
+    }
+    ledger.exercise(order, launched);
   }
+}
+
+std::size_t orders_begun(std::span<const SequenceResult> results) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      results, [](const SequenceResult& result) { return result.completed() > 0; }));
+}
+
+std::vector<Order> never_alone(std::size_t cases, std::span<const Sequence> sequences,
+                               std::span<const SequenceResult> results) {
+  std::vector<bool> alone(cases, false);
+  std::vector<bool> ran(cases, false);
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    for (std::size_t step = 0; step < results[i].completed(); ++step) {
+      const std::size_t index = sequences[i].steps[step].case_index;
+      ran[index] = true;
+      if (step == 0) alone[index] = true;
+    }
+  std::vector<Order> orders;
+  for (std::size_t c = 0; c < cases; ++c)
+    if (ran[c] && !alone[c]) orders.push_back({c});
+  return orders;
 }
 
 }  // namespace parity

@@ -33,4 +33,12 @@ Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice&
 void enter(Ledger& ledger, std::span<const Sequence> sequences,
            std::span<const SequenceResult> results);
 
+/// Sequences of which at least one step ended.
+std::size_t orders_begun(std::span<const SequenceResult> results);
+
+/// Cases that ran, but never first in a process: without their bits alone, what an order did to
+/// them cannot be seen. One order each.
+std::vector<Order> never_alone(std::size_t cases, std::span<const Sequence> sequences,
+                               std::span<const SequenceResult> results);
+
 }  // namespace parity

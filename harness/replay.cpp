@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "harness/attribute.hpp"
+#include "harness/chance.hpp"
 #include "harness/symptom.hpp"
 
 namespace parity {
@@ -51,7 +52,9 @@ Count count(const std::vector<const Outcome*>& outcomes, const Compare& compare)
 std::optional<Kind> classify(const Rate& sequence, const Rate& alone, bool one_case,
                              Fingerprint symptom) {
   if (sequence.hits == 0 && alone.hits == 0) return std::nullopt;
-  if (alone.hits == 0) return Kind::order_dependent;
+  // Where the order shows it every time, one run of each is all a person asked for.
+  const bool by_order = sequence.hits == sequence.runs || told_from_chance(sequence, alone.runs);
+  if (alone.hits == 0) return by_order && alone.runs > 0 ? Kind::order_dependent : Kind::unstable;
   if (alone.hits < alone.runs) return Kind::unstable;
   const bool well_after_others = !one_case && sequence.runs > 0 && sequence.hits == 0;
   return well_after_others ? Kind::order_dependent : kind_alone(symptom);

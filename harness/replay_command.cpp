@@ -55,7 +55,8 @@ int replay_command(const Options& options) {
   Ledger ledger = plan.ledger();
   enter(ledger, replayed.sequences, replayed.results);
   RunReport report = session.report();
-  report.coverage = {replayed.sequences.size(), session.supervisor().executions(),
+  report.interrupted = session.interrupted();
+  report.coverage = {orders_begun(replayed.results), session.supervisor().executions(),
                      session.supervisor().process_starts(), ledger.adjacent(), ledger.ordered()};
   report.cases =
       summarize(session.cases(), Evidence(cases.size(), replayed.sequences, replayed.results),

@@ -1,4 +1,6 @@
 // harness run: plan, execute, judge, investigate, report.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "harness/commands.hpp"
@@ -9,6 +11,16 @@
 namespace parity {
 namespace {
 
+/// Random orders, and rows that the budget cut off, leave cases without a run alone to compare
+/// with.
+void add_runs_alone(Session& session, OrdersRun& run) {
+  OrdersRun alone = run_orders(never_alone(session.cases().size(), run.sequences, run.results),
+                               session.supervisor());
+  std::ranges::move(alone.sequences, std::back_inserter(run.sequences));
+  std::ranges::move(alone.results, std::back_inserter(run.results));
+  run.quarantined.insert(run.quarantined.end(), alone.quarantined.begin(), alone.quarantined.end());
+}
+
 OrdersRun run_plan(Session& session, const Plan& plan, const Options& options) {
   using Clock = std::chrono::steady_clock;
   Supervisor& supervisor = session.supervisor();
@@ -16,6 +28,7 @@ OrdersRun run_plan(Session& session, const Plan& plan, const Options& options) {
   if (options.budget) supervisor.set_stop_at(Clock::now() + *options.budget);
   OrdersRun run = run_orders(plan.orders, supervisor);
   supervisor.set_stop_at(Clock::time_point::max());
+  if (options.permute != Permute::none) add_runs_alone(session, run);
   return run;
 }
 
@@ -30,8 +43,11 @@ int run_command(const Options& options) {
   Ledger ledger = plan.ledger();
   enter(ledger, run.sequences, run.results);
   RunReport report = session.report();
-  report.coverage = {plan.orders.size(), session.supervisor().executions(),
+  report.coverage = {orders_begun(run.results), session.supervisor().executions(),
                      session.supervisor().process_starts(), ledger.adjacent(), ledger.ordered()};
+
+  for (const std::size_t c : run.quarantined) report.quarantined.push_back(session.cases()[c].id());
+  report.interrupted = session.interrupted();
 
   session.progress().phase("judging");
   InvestigateOptions investigation;

@@ -36,7 +36,10 @@ std::string run_name(const Options& options, const std::vector<Case>& cases,
 
 /// A report that cannot be written at the end would lose the run: try it at the start.
 void check_writable(const std::filesystem::path& json) {
-  if (json.empty()) return;
+  // Devices, pipes and links are written in place.
+  if (json.empty() || (std::filesystem::exists(json) && !std::filesystem::is_regular_file(json) &&
+                       !std::filesystem::is_directory(json)))
+    return;
   const std::filesystem::path trial = json.string() + fmt::format(".tmp.{}", getpid());
   if (std::filesystem::is_directory(json))
     throw UsageError(fmt::format("--json {}: is a folder; name a file", json.string()));
@@ -49,7 +52,7 @@ void check_writable(const std::filesystem::path& json) {
 }
 
 std::string built_in_worker() {
-  return fmt::format("'{}' worker", program_path().string());
+  return shell_quoted(program_path().string()) + " worker";
 }
 
 std::size_t default_jobs(const std::string& backend) {

@@ -94,23 +94,28 @@ Reply Supervisor::Impl::greet(WorkerProcess& worker) const {
   return worker.request(hello_request(options.hello), options.prepare_limit);
 }
 
-/// A worker that has said hello. One that ends before that is no case's doing. Where an earlier one
-/// was well (two at once may be too much for a device's memory), a second is tried.
+/// A worker that has said hello. One that does not is no case's doing. Where an earlier one was
+/// well (two at once may be too much for a device's memory), a second is tried.
 std::unique_ptr<WorkerProcess> Supervisor::Impl::start(std::size_t log) {
   const WorkerCommand command = {.command = options.command, .log = log_of(log)};
-  auto worker = std::make_unique<WorkerProcess>(command);
-  Reply reply = greet(*worker);
-  if (reply.kind != Reply::Kind::answered && hello.has_value()) {
-    worker = std::make_unique<WorkerProcess>(command);
-    reply = greet(*worker);
+  std::string complaint;
+  for (int attempt = hello.has_value() ? 0 : 1; attempt < 2; ++attempt) {
+    auto worker = std::make_unique<WorkerProcess>(command);
+    const Reply reply = greet(*worker);
+    if (reply.kind != Reply::Kind::answered) {
+      complaint =
+          fmt::format("the worker `{}` did not answer hello: {}; its log: {}", options.command,
+                      unanswered(reply, options.prepare_limit).detail, command.log.string());
+      continue;
+    }
+    try {
+      parse_hello_reply(reply.line);
+      return worker;
+    } catch (const DeviceError& refused) {
+      complaint = refused.what();
+    }
   }
-  if (reply.kind != Reply::Kind::answered) {
-    throw DeviceError(fmt::format("the worker `{}` did not answer hello: {}; its log: {}",
-                                  options.command, unanswered(reply, options.prepare_limit).detail,
-                                  command.log.string()));
-  }
-  parse_hello_reply(reply.line);
-  return worker;
+  throw DeviceError(complaint);
 }
 
 Outcome Supervisor::Impl::step(WorkerProcess& worker, const Sequence& sequence,

@@ -11,8 +11,8 @@ namespace parity {
 
 struct WorkerCommand {
   /// Run as `sh -c "exec COMMAND"` in its own process group with an allow-listed environment (PATH,
-  /// HOME, LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES, CXX, ASAN_OPTIONS, UBSAN_OPTIONS, TSAN_OPTIONS,
-  /// LSAN_OPTIONS).
+  /// HOME, LD_LIBRARY_PATH, TMPDIR, CUDA_VISIBLE_DEVICES, CXX, ASAN_OPTIONS, UBSAN_OPTIONS,
+  /// TSAN_OPTIONS, LSAN_OPTIONS).
   std::string command;
   std::filesystem::path log;  ///< stderr and stdout are appended here
 };

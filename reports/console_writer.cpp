@@ -85,6 +85,8 @@ class Console {
         return {"ORDER-DEPENDENT", "1;31"};
       case 4:
         return {"UNSTABLE", "1;33"};
+      case 5:
+        return {"INTERRUPTED", "1;33"};
       default:
         return {"FAILED", "1;31"};
     }
@@ -106,6 +108,7 @@ class Console {
     } else if (same_bits_everywhere()) {
       text += ", each with the same bits in every run";
     }
+    if (report_.interrupted) text += "; interrupted, the rest did not run";
     if (!report_.plants.empty()) text += fmt::format(" (planted: {})", joined(report_.plants));
     out_ << painted(code, word) << text << '\n';
   }
@@ -159,6 +162,7 @@ class Console {
     line("executions",
          fmt::format("{} in {}, {}", coverage.executions, plural(coverage.orders, "order"),
                      plural(coverage.process_starts, "process start")));
+    list("quarantined", report_.quarantined);
     if (!report_.not_probed.empty()) line("not probed", joined(report_.not_probed));
   }
 

@@ -34,12 +34,15 @@ Json case_summary(const CaseSummary& summary) {
           {"distinct_bits", summary.distinct_bits}};
 }
 
-Json coverage(const Coverage& coverage) {
-  return {{"orders", coverage.orders},
-          {"executions", coverage.executions},
-          {"process_starts", coverage.process_starts},
-          {"adjacent_pairs", pairs(coverage.adjacent)},
-          {"ordered_pairs", pairs(coverage.ordered)}};
+/// `quarantined` stands only where there is one: cases that crash or time out alone.
+Json coverage(const Coverage& coverage, const std::vector<std::string>& quarantined) {
+  Json json = {{"orders", coverage.orders},
+               {"executions", coverage.executions},
+               {"process_starts", coverage.process_starts},
+               {"adjacent_pairs", pairs(coverage.adjacent)},
+               {"ordered_pairs", pairs(coverage.ordered)}};
+  if (!quarantined.empty()) json["quarantined"] = quarantined;
+  return json;
 }
 
 Json finding(const Finding& finding) {
@@ -72,19 +75,20 @@ class JsonWriter final : public ReportWriter {
     for (const CaseSummary& summary : report.cases) cases.push_back(case_summary(summary));
     Json findings = Json::array();
     for (const Finding& found : report.findings) findings.push_back(finding(found));
-    const Json json = {{"schema", "parity.run/1"},
-                       {"backend", report.backend},
-                       {"device",
-                        {{"name", report.device_name},
-                         {"arch", report.device_arch},
-                         {"driver", report.device_driver}}},
-                       {"seed", report.seed},
-                       {"suite", report.suite},
-                       {"plants", report.plants},
-                       {"cases", std::move(cases)},
-                       {"coverage", coverage(report.coverage)},
-                       {"findings", std::move(findings)},
-                       {"exit_code", report.exit_code}};
+    Json json = {{"schema", "parity.run/1"},
+                 {"backend", report.backend},
+                 {"device",
+                  {{"name", report.device_name},
+                   {"arch", report.device_arch},
+                   {"driver", report.device_driver}}},
+                 {"seed", report.seed},
+                 {"suite", report.suite},
+                 {"plants", report.plants},
+                 {"cases", std::move(cases)},
+                 {"coverage", coverage(report.coverage, report.quarantined)},
+                 {"findings", std::move(findings)},
+                 {"exit_code", report.exit_code}};
+    if (report.interrupted) json["interrupted"] = true;
     // Words of a dying worker need not be UTF-8; they must not cost the report.
     out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/chance.hpp"
+
 namespace parity {
 namespace {
 
@@ -70,6 +72,20 @@ TEST(FindingTest, NamesAreTheReports) {
   EXPECT_EQ(name(Verdict::timed_out), "timed_out");
   EXPECT_EQ(name(Fingerprint::bits), "bits");
   EXPECT_EQ(name(Fingerprint::error), "error");
+}
+
+TEST(ChanceTest, OneOfTwentyIsNotToldFromChanceAndTwentyOfTwentyIs) {
+  EXPECT_FALSE(told_from_chance({1, 20}, 20));
+  EXPECT_TRUE(told_from_chance({20, 20}, 20));
+  EXPECT_NEAR(chance_of_no_hit_alone({2, 2}, 2), 1.0 / 6, 1e-12);
+}
+
+TEST(ExitCodeTest, AnInterruptedRunIsNeverGreen) {
+  RunReport report;
+  report.cases.push_back({"a", Verdict::passed, 0, 1, 1, 1, ""});
+  EXPECT_EQ(exit_code(report), 0);
+  report.interrupted = true;
+  EXPECT_EQ(exit_code(report), 5);
 }
 
 }  // namespace

@@ -66,5 +66,12 @@ TEST(LedgerTest, PairSeenTwiceCountsOnce) {
   EXPECT_EQ(ledger.adjacent(), (PairCount{2, 0, 2}));
 }
 
+TEST(LedgerTest, ARefusedCaseIsInNoExercisedPair) {
+  Ledger ledger(3);
+  ledger.exercise({0, 1, 2}, {true, false, true});
+  EXPECT_EQ(ledger.adjacent().exercised, 0u);
+  EXPECT_EQ(ledger.ordered().exercised, 1u);  // 0 before 2
+}
+
 }  // namespace
 }  // namespace parity

@@ -67,5 +67,16 @@ TEST_F(PlanTest, OnlyCompletedPositionsEnterTheLedger) {
   EXPECT_EQ(ledger.ordered(), (PairCount{30, 15, 3}));
 }
 
+TEST_F(PlanTest, CasesThatNeverRanFirstAreNamed) {
+  const std::vector<Sequence> sequences = {Sequence::of(Order{0, 1, 2}), Sequence::of(Order{2, 3})};
+  std::vector<SequenceResult> results(2);
+  results[0].outcomes.resize(3);
+  results[1].outcomes.resize(2);
+  for (Outcome& outcome : results[0].outcomes) outcome.status = Status::ok;
+  results[1].outcomes[0].status = Status::ok;  // 3 did not run
+  EXPECT_EQ(never_alone(4, sequences, results), (std::vector<Order>{{1}}));
+  EXPECT_EQ(orders_begun(results), 2u);
+}
+
 }  // namespace
 }  // namespace parity

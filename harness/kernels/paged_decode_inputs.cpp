@@ -120,13 +120,22 @@ void place_needles(Tensor& k_pages, const Tensor& q, const Case& c, const Layout
   }
 }
 
-/// One element of kv head 0, token 2 of rows 0 to 3.
-void place_special_values(Tensor& k_pages, Tensor& v_pages, const Case& c, const Layout& layout) {
+/// An infinity in k that gives the first query head of `row` the score -inf.
+double towards_minus_infinity(const Tensor& q, const Case& c, std::int64_t row, std::int64_t i) {
+  return std::copysign(kInfinity, -q.at(row * c.constant("hq") * c.constant("d") + i));
+}
+
+/// One element of kv head 0: token 2 of rows 0 to 3, and every token of row 4, whose first query
+/// head then has nothing but scores of -inf.
+void place_special_values(Tensor& k_pages, Tensor& v_pages, const Tensor& q, const Case& c,
+                          const Layout& layout) {
   constexpr std::int64_t kToken = 2;
   k_pages.set(element(c, layout.slot_of(0, kToken), 0, 1), kNan);
-  k_pages.set(element(c, layout.slot_of(1, kToken), 0, 1), -kInfinity);
+  k_pages.set(element(c, layout.slot_of(1, kToken), 0, 1), towards_minus_infinity(q, c, 1, 1));
   v_pages.set(element(c, layout.slot_of(2, kToken), 0, 3), kNan);
   v_pages.set(element(c, layout.slot_of(3, kToken), 0, 5), kInfinity);
+  for (std::int64_t t = 0; t < layout.rows()[4].tokens; ++t)
+    k_pages.set(element(c, layout.slot_of(4, t), 0, 1), towards_minus_infinity(q, c, 4, 1));
 }
 
 }  // namespace
@@ -161,8 +170,10 @@ bool paged_decode_valid(const Case& c) {
   const std::int64_t d = c.constant("d");
   const std::int64_t kv_heads = c.constant("hkv");
   const std::int64_t heads = c.constant("hq");
-  return d >= 8 && d <= 256 && d % 8 == 0 && kv_heads >= 1 && heads >= 1 && heads % kv_heads == 0 &&
-         c.constant("page") >= 1;
+  // The upper ends bound what a mistyped id may ask of memory, not what the kernel can do.
+  constexpr std::int64_t kMost = 4096;
+  return d >= 8 && d <= 256 && d % 8 == 0 && kv_heads >= 1 && heads >= 1 && heads <= kMost &&
+         heads % kv_heads == 0 && c.constant("page") >= 1 && c.constant("page") <= kMost;
 }
 
 float paged_decode_scale(const Case& c) {
@@ -186,7 +197,7 @@ TensorList paged_decode_inputs(const Case& c) {
   fill_unattended(k_pages, c, layout);
   fill_unattended(v_pages, c, layout);
   place_needles(k_pages, q, c, layout);
-  if (c.recipe == "nan") place_special_values(k_pages, v_pages, c, layout);
+  if (c.recipe == "nan") place_special_values(k_pages, v_pages, q, c, layout);
 
   TensorList inputs;
   inputs.push_back({"q", std::move(q)});
