@@ -50,9 +50,10 @@ class Backend {
   virtual void copy_out(std::span<std::byte> host, const void* device) = 0;
 
   /// Loads the image (cubin, shared object) in `file` and finds `kernel` in it. Throws DeviceError.
-  virtual std::unique_ptr<Module> load(const std::filesystem::path& file, const std::string& kernel) = 0;
-  /// Starts the kernel with one by-value parameter struct. Throws DeviceError when it is refused, and
-  /// on the host backend also for a rendezvous that cannot complete (naming the source lines).
+  virtual std::unique_ptr<Module> load(const std::filesystem::path& file,
+                                       const std::string& kernel) = 0;
+  /// Starts the kernel with one by-value parameter struct. Throws DeviceError when it is refused,
+  /// and on the host backend also for a rendezvous that cannot complete (naming the source lines).
   virtual void launch(const Module& module, const LaunchShape& shape, const void* params,
                       std::size_t params_bytes) = 0;
   /// Waits for all launches. Throws DeviceError for what they did wrong.
@@ -61,7 +62,8 @@ class Backend {
 
 std::unique_ptr<Backend> make_host_backend();
 
-/// The first visible GPU. Throws DeviceError saying why there is none (also in a build without CUDA).
+/// The first visible GPU. Throws DeviceError saying why there is none (also in a build without
+/// CUDA).
 std::unique_ptr<Backend> make_cuda_backend();
 
 }  // namespace parity

@@ -150,8 +150,9 @@ class HostToolchain final : public Toolchain {
       arguments.push_back(last);
     const CompilerRun result = run_compiler(arguments, compiler_environment());
     if (result.exit_code != 0)
-      throw CompileError(fmt::format("'{}' does not compile with {} (exit code {}):\n{}",
-                                     source_path, command_[0], result.exit_code, result.output));
+      throw CompileError(fmt::format("'{}' does not compile with {} (exit code {}): {}\n{}",
+                                     source_path, command_[0], result.exit_code,
+                                     first_error(result.output), result.output));
     return image.read();
   }
 

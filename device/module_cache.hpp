@@ -27,8 +27,8 @@ class ModuleCache final : public Carrier {
  public:
   ModuleCache(Backend& backend, const Toolchain& toolchain, DiskCache& disk, const Faults& faults);
 
-  /// The module for `spec`, loaded at first use; the touch is recorded in `trace`. The reference lives
-  /// until restore(). Throws CompileError or DeviceError; a failure is not remembered.
+  /// The module for `spec`, loaded at first use; the touch is recorded in `trace`. The reference
+  /// lives until restore(). Throws CompileError or DeviceError; a failure is not remembered.
   const Module& get(const VariantSpec& spec, Trace& trace);
 
   /// Compiles to disk only: no cell is read or written.

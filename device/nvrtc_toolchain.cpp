@@ -107,8 +107,8 @@ class NvrtcToolchain final : public Toolchain {
                                  const std::string& source_path) const override {
     Program program(text, source_path);
     if (program.compile(identity_.options) != NVRTC_SUCCESS)
-      throw CompileError(
-          fmt::format("NVRTC {} refused {}:\n{}", identity_.version, source_path, program.log()));
+      throw CompileError(fmt::format("NVRTC {} refused {}: {}\n{}", identity_.version, source_path,
+                                     first_error(program.log()), program.log()));
     return program.cubin();
   }
 

@@ -32,7 +32,8 @@ class Runtime {
   /// Every carrier that can be probed.
   std::vector<Carrier*> carriers() { return {&modules_}; }
 
-  /// The factor that the plant `drift` puts on scores, given this launch's value dtype: 1 unless planted.
+  /// The factor that the plant `drift` puts on scores, given this launch's value dtype: 1 unless
+  /// planted.
   float score_drift(Dtype value_dtype);
 
  private:
@@ -47,7 +48,8 @@ class Runtime {
 
 enum class BackendKind : std::uint8_t { automatic, cuda, host };
 
-/// `automatic` takes CUDA where a device answers, else the host. Throws DeviceError saying what is missing.
+/// `automatic` takes CUDA where a device answers, else the host. Throws DeviceError saying what is
+/// missing.
 std::unique_ptr<Runtime> make_runtime(BackendKind kind, const std::filesystem::path& module_folder,
                                       Faults faults = {});
 

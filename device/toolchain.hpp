@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/errors.hpp"
@@ -18,6 +19,10 @@ class CompileError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+/// The first line of a compiler's log that speaks of an error, else its first line that is not
+/// empty.
+std::string first_error(std::string_view log);
+
 class Toolchain {
  public:
   virtual ~Toolchain() = default;
@@ -25,10 +30,12 @@ class Toolchain {
   /// ".cubin", ".so"
   virtual std::string image_suffix() const = 0;
   /// Compiles `source` (a file with the rendered text). Thread-safe. Throws CompileError.
-  virtual std::vector<std::byte> compile(const std::string& text, const std::string& source_path) const = 0;
+  virtual std::vector<std::byte> compile(const std::string& text,
+                                         const std::string& source_path) const = 0;
 };
 
-/// The system compiler ($CXX, else c++, else g++; resolved through PATH). Throws DeviceError without one.
+/// The system compiler ($CXX, else c++, else g++; resolved through PATH). Throws DeviceError
+/// without one.
 std::unique_ptr<Toolchain> make_host_toolchain();
 
 /// NVRTC for "sm_90a"-like architectures. Throws DeviceError in a build without CUDA.

@@ -50,6 +50,9 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
   if (!shrunk.result.reproduced) {
     finding.kind = Kind::unstable;
     finding.reproduced = shrunk.full;
+    const Judgement seen = trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).judgement;
+    finding.error = seen.error;
+    finding.tolerance = seen.tolerance;
     finding.detail = fmt::format(
         "{}: {}",
         shrunk.full.runs == 0 ? "seen in the plan; stopped before it could be tried again"
@@ -60,13 +63,14 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
   Confirmation confirmation = confirm(suspicion, history);
   const bool by_chance =
       chance_explains(suspicion, history, confirmation.reproduced, finding.alone);
-  const Judgement& judgement = confirmation.symptom.judgement;
+  const bool brittle = suspicion.role == Role::brittle;
+  const Symptom& wrong = brittle ? record.symptom : confirmation.symptom;
+  const Judgement& judgement = wrong.judgement;
   finding.reproduced = confirmation.reproduced;
   finding.error = judgement.error;
   finding.tolerance = judgement.tolerance;
-  finding.detail =
-      suspicion.role == Role::brittle ? record.symptom.detail : confirmation.symptom.detail;
-  if (confirmation.symptom.fingerprint == Fingerprint::bits)
+  finding.detail = wrong.detail;
+  if (!brittle && wrong.fingerprint == Fingerprint::bits)
     finding.detail = trials_.first_difference(suspicion.victim, confirmation.outcome);
   if (by_chance) {
     finding.kind = Kind::unstable;

@@ -71,6 +71,8 @@ int exit_code(const RunReport& report) {
   const auto& cases = report.cases;
   if (any_finding([](Kind kind) { return kind == Kind::order_dependent; })) return 3;
   if (any_finding(happens_alone)) return 1;
+  constexpr int kStopped = 5;  // not green: nothing found in what ran is not nothing there
+  if (report.interrupted) return kStopped;
   if (std::none_of(cases.begin(), cases.end(),
                    [](const CaseSummary& c) { return was_executed(c.verdict); }))
     return 2;
@@ -78,10 +80,7 @@ int exit_code(const RunReport& report) {
         return !is_well(c.verdict) && !explained(report, c.id);
       }))
     return 1;
-  if (!report.findings.empty()) return 4;
-  constexpr int kStopped =
-      5;  // nothing was found in what ran, which is not the same as nothing is there
-  return report.interrupted ? kStopped : 0;
+  return report.findings.empty() ? 0 : 4;
 }
 
 }  // namespace parity

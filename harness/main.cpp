@@ -32,7 +32,9 @@ int main(int argc, char** argv) {
   constexpr int kInfrastructure = 5;
   try {
     const auto options = parity::parse_options(argc, argv);
-    return options ? dispatch(*options) : 0;
+    const int code = options ? dispatch(*options) : 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    throw parity::DatasetError("standard output cannot be written; the report is lost");
   } catch (const parity::UsageError& error) {
     std::fprintf(stderr, "harness: %s\n", error.what());
     return kUsage;

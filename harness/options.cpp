@@ -22,12 +22,22 @@ struct RawOptions {
   std::string seed = "0";
 };
 
+/// An empty shell variable must not silently drop a report or a worker.
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return std::string(text.empty() || text == "!" ? "is empty" : "");
+      },
+      "");
+}
+
 void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")
       ->capture_default_str();
   app.add_option("--filter", options.filters,
                  "Glob over whole ids ('*' crosses '/'); '!GLOB' excludes; repeatable")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(not_empty());
 }
 
 void add_backend(CLI::App& app, Options& options) {
@@ -44,10 +54,12 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
       ->check(CLI::Range(0, 256));
   app.add_option("--deadline", raw.deadline, "Limit of one run: seconds, or 500ms, 5s, 1m")
       ->capture_default_str();
-  app.add_option("--worker", options.worker, "Worker command line instead of the built-in one");
+  app.add_option("--worker", options.worker, "Worker command line instead of the built-in one")
+      ->check(not_empty());
   app.add_option("--plant", options.plants, "Switch a deliberate fault on by name; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--json", options.json, "Also write the report here (schema parity.run/1)");
+  app.add_option("--json", options.json, "Also write the report here (schema parity.run/1)")
+      ->check(not_empty());
 }
 
 void add_run(CLI::App& app, Options& options, RawOptions& raw) {
@@ -59,7 +71,8 @@ void add_run(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--orders", raw.orders, "tuscan (every ordered pair adjacent) or random:N")
       ->capture_default_str();
   app.add_option("--seed", raw.seed, "Seed of random orders")->capture_default_str();
-  app.add_option("--budget", raw.budget, "Stop starting orders after this long: 90s, 10m, 2h");
+  app.add_option("--budget", raw.budget, "Stop starting orders after this long: 90s, 10m, 2h")
+      ->check(not_empty());
   add_suite_and_filter(app, options, raw);
   add_execution(app, options, raw);
 }

@@ -107,6 +107,25 @@ TEST_F(CommandLineTest, ALeakIsSeenThoughNoCaseRanFirstTwice) {
       3);
 }
 
+TEST_F(CommandLineTest, EmptyValuesAreRefused) {
+  for (const char* option :
+       {"--json ''", "--worker ''", "--budget ''", "--filter ''", "--filter '!'"})
+    expect_refused(harness(option), 2, "is empty");
+}
+
+TEST_F(CommandLineTest, AReportThatCannotBePrintedIsNoSuccess) {
+  const std::string command = "PARITY_HOME='" + file("home").string() +
+                              "' '" PARITY_HARNESS "' list >/dev/full 2>/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 5);
+}
+
+TEST_F(CommandLineTest, ACompilersMessageReachesTheReport) {
+  const Ran ran = run_harness(file("bogus-home"), "--backend host --filter '*/empty'",
+                              "CXX='c++ --no-such-flag'");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.out.find("no-such-flag"), std::string::npos) << ran.out;
+}
+
 TEST_F(CommandLineTest, AnUnwritableHomeIsNamed) {
   const std::filesystem::path blocked = file("blocked");
   std::ofstream(blocked) << "a file, not a folder";
