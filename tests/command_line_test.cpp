@@ -13,7 +13,7 @@ using nlohmann::json;
 
 class CommandLineTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { scratch_ = new ScratchFolder; }
+  static void SetUpTestSuite() { scratch_ = new TemporaryFolder; }
   static void TearDownTestSuite() {
     delete scratch_;
     scratch_ = nullptr;
@@ -40,9 +40,9 @@ class CommandLineTest : public ::testing::Test {
   }
 
  private:
-  static ScratchFolder* scratch_;
+  static TemporaryFolder* scratch_;
 };
-ScratchFolder* CommandLineTest::scratch_ = nullptr;
+TemporaryFolder* CommandLineTest::scratch_ = nullptr;
 
 /// Six dtype variants of one geometry: quick, and full of leaks when planted.
 constexpr const char* kOneGeometry = " --backend host --filter '*/d=64,hq=8,hkv=2,page=16/ragged'";

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/temporary_folder.hpp"
+
 namespace parity::test {
 
 struct Ran {
@@ -27,30 +29,10 @@ inline std::string read_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// A folder of this test process, removed at its end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "parity-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// `harness ARGUMENTS` with PARITY_HOME at `home`, through the shell; `environment` goes in front.
 inline Ran run_harness(const std::filesystem::path& home, const std::string& arguments,
                        const std::string& environment = "") {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const std::string out = (scratch.path() / "out").string();
   const std::string err = (scratch.path() / "err").string();
   const std::string command = "PARITY_HOME='" + home.string() + "' " + environment +

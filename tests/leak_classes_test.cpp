@@ -10,31 +10,6 @@
 namespace parity {
 namespace {
 
-bool has(const Order& order, std::size_t c) {
-  return std::find(order.begin(), order.end(), c) != order.end();
-}
-
-/// `answer` for the victim when `when` holds of what ran before it.
-Leak leak(std::size_t victim, Answer answer, std::function<bool(const Order&)> when) {
-  return [=](const SimulatedRun& run) {
-    return run.case_index == victim && when(run.before) ? answer : Answer::right;
-  };
-}
-
-std::vector<std::string> ids(const SimulatedSuite& suite, const Order& order) {
-  std::vector<std::string> result;
-  for (std::size_t c : order) result.push_back(suite.id(c));
-  return result;
-}
-
-/// The only finding of a Tuscan run over 12 cases with this leak.
-Finding only_finding(Leak leak, SimulatedSuite& suite) {
-  SimulatedWorker worker(suite, std::move(leak));
-  const Investigation investigation = investigate_tuscan(suite, worker);
-  EXPECT_EQ(investigation.findings.size(), 1u);
-  return investigation.findings.empty() ? Finding{} : investigation.findings.front();
-}
-
 TEST(LeakClassTest, AStickyLeakOutsideAllCellsIsFoundAndNotNamed) {
   SimulatedSuite suite(12);
   SimulatedWorker worker(

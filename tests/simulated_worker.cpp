@@ -2,6 +2,7 @@
 #include "simulated_worker.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -191,6 +192,29 @@ Investigation investigate_plan(const SimulatedSuite& suite, SimulatedWorker& wor
   InvestigateOptions options;
   options.replay_suffix = " --plant simulated";
   return investigate(suite.cases(), plan, results, judge, worker, options);
+}
+
+bool has(const Order& order, std::size_t c) {
+  return std::find(order.begin(), order.end(), c) != order.end();
+}
+
+Leak leak(std::size_t victim, Answer answer, std::function<bool(const Order&)> when) {
+  return [=](const SimulatedRun& run) {
+    return run.case_index == victim && when(run.before) ? answer : Answer::right;
+  };
+}
+
+std::vector<std::string> ids(const SimulatedSuite& suite, const Order& order) {
+  std::vector<std::string> result;
+  for (std::size_t c : order) result.push_back(suite.id(c));
+  return result;
+}
+
+Finding only_finding(Leak leak, SimulatedSuite& suite) {
+  SimulatedWorker worker(suite, std::move(leak));
+  const Investigation investigation = investigate_tuscan(suite, worker);
+  EXPECT_EQ(investigation.findings.size(), 1u);
+  return investigation.findings.empty() ? Finding{} : investigation.findings.front();
 }
 
 }  // namespace parity

@@ -102,4 +102,14 @@ inline Investigation investigate_tuscan(const SimulatedSuite& suite, SimulatedWo
   return investigate_plan(suite, worker, tuscan_plan(suite.cases().size()));
 }
 
+bool has(const Order& order, std::size_t c);
+
+/// `answer` for the victim when `when` holds of what ran before it.
+Leak leak(std::size_t victim, Answer answer, std::function<bool(const Order&)> when);
+
+std::vector<std::string> ids(const SimulatedSuite& suite, const Order& order);
+
+/// The only finding of a Tuscan run over 12 cases with this leak; any other number fails the test.
+Finding only_finding(Leak leak, SimulatedSuite& suite);
+
 }  // namespace parity
