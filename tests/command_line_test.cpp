@@ -142,6 +142,19 @@ TEST_F(CommandLineTest, AnUnreadablePackIsNamedAndSurvives) {
   expect_refused(run_harness(home, arguments), 5, (home / "packs").string());
 }
 
+TEST_F(CommandLineTest, DamageInsideAPackIsNoKernelsFault) {
+  const std::filesystem::path home = file("scratched-home");
+  const std::string arguments = std::string("run") + kOneGeometry;
+  ASSERT_EQ(run_harness(home, arguments).exit_code, 0);
+  for (const auto& entry : std::filesystem::directory_iterator(home / "packs")) {
+    if (entry.path().string().find(".inputs.") == std::string::npos) continue;
+    std::fstream pack(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    pack.seekp(static_cast<std::streamoff>(entry.file_size() / 2));
+    pack << std::string(4096, 'x');
+  }
+  expect_refused(run_harness(home, arguments), 5, ".inputs.h5");
+}
+
 TEST_F(CommandLineTest, CudaWithoutADeviceIsAnInfrastructureError) {
   // Hides every GPU, so that this holds on machines with one too.
   expect_refused(harness("--backend cuda --filter '*empty*'", "CUDA_VISIBLE_DEVICES=-1"), 5,
