@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -54,10 +54,9 @@ Tensor widen(const Tensor& pages, std::int64_t slots) {
   return result;
 }
 
-std::filesystem::path new_folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "parity_decode_XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  return pattern;
+/// One for all test processes of a build: images are found by content, so each is compiled once.
+std::filesystem::path module_folder() {
+  return std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home" / "modules";
 }
 
 }  // namespace
@@ -164,15 +163,12 @@ SparsePool::~SparsePool() {
 }
 
 DecodeRun::DecodeRun(Faults faults)
-    : folder_(new_folder()),
-      runtime_(make_runtime(BackendKind::host, folder_, faults)),
+    : runtime_(make_runtime(BackendKind::host, module_folder(), faults)),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
 
 DecodeRun::~DecodeRun() {
   arena_.reset();
   runtime_.reset();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 PagedDecodeArgs DecodeRun::place(const DecodeCase& decode, Poison poison) {

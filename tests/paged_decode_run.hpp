@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -80,7 +79,6 @@ class DecodeRun {
  private:
   Decoded decode_amid(Poison poison, const DecodeCase& decode);
 
-  std::filesystem::path folder_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Arena> arena_;
   std::vector<ArenaBuffer> buffers_;
