@@ -31,7 +31,8 @@ const Outcome* baseline_of(std::size_t victim, const std::vector<const Outcome*>
 
 struct Count {
   Rate rate;
-  std::optional<Symptom> first;  ///< of the first that diverged
+  const Outcome* first = nullptr;  ///< the first that diverged, and what it showed
+  Symptom symptom;
 };
 
 using Compare = std::function<Symptom(const Outcome&)>;
@@ -43,7 +44,9 @@ Count count(const std::vector<const Outcome*>& outcomes, const Compare& compare)
     if (!symptom.ran) continue;
     ++counted.rate.runs;
     if (symptom.fingerprint == Fingerprint::none) continue;
-    if (counted.rate.hits++ == 0) counted.first = symptom;
+    if (counted.rate.hits++ > 0) continue;
+    counted.first = outcome;
+    counted.symptom = symptom;
   }
   return counted;
 }
@@ -64,12 +67,6 @@ std::vector<const Outcome*> last_outcomes(std::span<const SequenceResult> result
   std::vector<const Outcome*> last;
   for (const SequenceResult& result : results) last.push_back(&result.outcomes.back());
   return last;
-}
-
-const Outcome* diverged(const std::vector<const Outcome*>& outcomes, const Compare& compare) {
-  return *std::find_if(outcomes.begin(), outcomes.end(), [&](const Outcome* outcome) {
-    return compare(*outcome).fingerprint != Fingerprint::none;
-  });
 }
 
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
@@ -111,7 +108,8 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   done.in_sequence = counted.rate;
   done.alone = counted_alone.rate;
 
-  const Symptom seen = counted.first.value_or(counted_alone.first.value_or(Symptom{}));
+  const Count& shown = counted.first != nullptr ? counted : counted_alone;
+  const Symptom& seen = shown.symptom;
   const std::optional<Kind> kind =
       classify(done.in_sequence, done.alone, one_case, seen.fingerprint);
   if (!kind) return done;
@@ -132,14 +130,13 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   finding.tolerance = seen.judgement.tolerance;
   finding.detail = seen.detail;
   if (seen.fingerprint == Fingerprint::bits && expected)
-    finding.detail = judge.first_difference(
-        victim, *diverged(counted.rate.hits > 0 ? in_sequence : alone, compare), *expected);
+    finding.detail = judge.first_difference(victim, *shown.first, *expected);
   finding.replay = fmt::format("{} replay {} --repeat {}{}", program,
                                fmt::join(finding.sequence, " "), repeat, suffix);
   if (!one_case) finding.contrast = fmt::format("{} replay {}{}", program, finding.victim, suffix);
   finding.not_probed = executor.abilities().not_probed;
   if (*kind == Kind::order_dependent && finding.role == Role::victim)
-    name_state(finding, order, *diverged(in_sequence, compare), executor, compare);
+    name_state(finding, order, *shown.first, executor, compare);
   done.finding = std::move(finding);
   return done;
 }
