@@ -27,6 +27,19 @@ struct DeviceIdentity {
   std::string name;
   std::string architecture;
   std::string driver;
+  /// Plans that fill the device count on these; the same number on every host, so that plans are.
+  std::int64_t multiprocessors = 0;
+};
+
+/// Times what the device does between two points of its queue.
+class Stopwatch {
+ public:
+  virtual ~Stopwatch() = default;
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  /// From start() to stop(), once the device has come to the latter; waits for it. Throws
+  /// DeviceError.
+  virtual double seconds() = 0;
 };
 
 /// One loaded kernel; unloads when destroyed.
@@ -58,6 +71,9 @@ class Backend {
                       std::size_t params_bytes) = 0;
   /// Waits for all launches. Throws DeviceError for what they did wrong.
   virtual void synchronize() = 0;
+
+  /// A GPU's clock is its own events, the host's a steady clock.
+  virtual std::unique_ptr<Stopwatch> stopwatch() = 0;
 };
 
 std::unique_ptr<Backend> make_host_backend();

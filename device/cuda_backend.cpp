@@ -82,7 +82,7 @@ DeviceIdentity identify() {
   // The suffix opens the instructions of exactly this architecture (wgmma and its kin).
   const char* suffix = properties.major >= 9 ? "a" : "";
   return {properties.name, fmt::format("sm_{}{}{}", properties.major, properties.minor, suffix),
-          driver_text()};
+          driver_text(), properties.multiProcessorCount};
 }
 
 std::vector<char> read_image(const std::filesystem::path& path) {
@@ -116,6 +116,36 @@ class CudaModule final : public Module {
  private:
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t kernel_ = nullptr;
+};
+
+class CudaStopwatch final : public Stopwatch {
+ public:
+  CudaStopwatch() {
+    check(cudaEventCreate(&begin_), "create an event");
+    const cudaError_t error = cudaEventCreate(&end_);
+    if (error == cudaSuccess) return;
+    cudaEventDestroy(begin_);
+    check(error, "create an event");
+  }
+  ~CudaStopwatch() override {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  CudaStopwatch(const CudaStopwatch&) = delete;
+  CudaStopwatch& operator=(const CudaStopwatch&) = delete;
+
+  void start() override { check(cudaEventRecord(begin_, nullptr), "record an event"); }
+  void stop() override { check(cudaEventRecord(end_, nullptr), "record an event"); }
+  double seconds() override {
+    check(cudaEventSynchronize(end_), "finish what is timed");
+    float milliseconds = 0.0f;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_), "read the time between events");
+    return milliseconds * 1e-3;
+  }
+
+ private:
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
 };
 
 dim3 to_cuda(const Dim3& extent) {
@@ -179,6 +209,7 @@ class CudaBackend final : public Backend {
   }
 
   void synchronize() override { check(cudaDeviceSynchronize(), "finish the launches"); }
+  std::unique_ptr<Stopwatch> stopwatch() override { return std::make_unique<CudaStopwatch>(); }
 
  private:
   DeviceIdentity identity_;

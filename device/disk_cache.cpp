@@ -4,28 +4,24 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "datasets/digest.hpp"
+#include "device/cache_folder.hpp"
 
 namespace parity {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kMagic = "PARITY-1";
-constexpr std::size_t kTrailerBytes = 16 + kMagic.size();
 
 /// Every field with its length, so that no two lists of fields run together to the same text.
 std::string entry_name(const std::string& text, const Toolchain& toolchain) {
@@ -47,28 +43,6 @@ std::string source_suffix(const Toolchain& toolchain) {
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// The checksum also covers the entry's name: a sound image under a foreign name is refused.
-std::string trailer(std::span<const std::byte> image, const std::string& entry) {
-  const Digest sum = digest(digest(image).hex() + entry);
-  std::string bytes;
-  for (const std::uint64_t word : {sum.high, sum.low})
-    for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(word >> shift));
-  return bytes.append(kMagic);
-}
-
-enum class Entry { absent, damaged, sound };
-
-Entry look_up(const fs::path& path, const std::string& entry) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error))) return Entry::absent;
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  if (bytes.size() <= kTrailerBytes) return Entry::damaged;
-  const auto all = std::as_bytes(std::span(bytes));
-  const auto image = all.first(all.size() - kTrailerBytes);
-  return as_text(all.last(kTrailerBytes)) == trailer(image, entry) ? Entry::sound : Entry::damaged;
 }
 
 [[noreturn]] void fail(int error, const fs::path& path) {
@@ -109,7 +83,8 @@ void write_file(const fs::path& target, std::string_view bytes) {
 
 }  // namespace
 
-DiskCache::DiskCache(fs::path folder) : folder_(std::move(folder)) {
+DiskCache::DiskCache(fs::path folder, std::uint64_t limit)
+    : folder_(std::move(folder)), limit_(limit) {
   std::error_code error;  // A folder that cannot be made shows when the first entry is written.
   fs::create_directories(folder_, error);
 }
@@ -142,12 +117,28 @@ fs::path DiskCache::make_fallback(const std::string& reason) {
 
 fs::path DiskCache::build(const fs::path& folder, const std::string& entry, const std::string& text,
                           const Toolchain& toolchain) const {
+  std::error_code error;  // Somebody may have removed it since; else the write tells.
+  fs::create_directories(folder, error);
   const fs::path source = folder / (entry + source_suffix(toolchain));
   write_file(source, text);
   const std::vector<std::byte> image = toolchain.compile(text, source.string());
   fs::path target = folder / (entry + toolchain.image_suffix());
-  write_file(target, std::string(as_text(image)) + trailer(image, entry));
+  write_file(target, std::string(as_text(image)) + image_trailer(image, entry));
   return target;
+}
+
+void DiskCache::make_room(const std::string& built) {
+  std::set<std::string> kept;
+  {
+    const std::scoped_lock lock(mutex_);
+    built_.insert(built);
+    kept = built_;
+  }
+  try {
+    evict(folder_, limit_, kept);
+  } catch (const DatasetError& error) {
+    fmt::print(stderr, "warning: old modules are not removed: {}\n", error.what());
+  }
 }
 
 fs::path DiskCache::image(const std::string& text, const Toolchain& toolchain) {
@@ -156,15 +147,20 @@ fs::path DiskCache::image(const std::string& text, const Toolchain& toolchain) {
   for (const fs::path& folder : {folder_, spare}) {
     if (folder.empty()) continue;
     fs::path path = folder / (entry + toolchain.image_suffix());
-    const Entry found = look_up(path, entry);
-    if (found == Entry::sound) return path;
-    if (found == Entry::damaged)
+    const ImageState found = image_state(path);
+    if (found == ImageState::sound) {
+      utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // Used now; fails where it cannot be evicted.
+      return path;
+    }
+    if (found == ImageState::damaged)
       fmt::print(stderr, "warning: {} is damaged; it is built again\n", path.string());
   }
   try {
     if (!spare.empty()) return build(spare, entry, text, toolchain);
     try {
-      return build(folder_, entry, text, toolchain);
+      const fs::path built = build(folder_, entry, text, toolchain);
+      make_room(entry);
+      return built;
     } catch (const std::system_error& error) {
       return build(make_fallback(error.code().message()), entry, text, toolchain);
     }

@@ -3,10 +3,13 @@
 // warning.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <string>
 
+#include "device/cache_folder.hpp"
 #include "device/toolchain.hpp"
 
 namespace parity {
@@ -15,8 +18,9 @@ class DiskCache {
  public:
   /// Creates `folder`. Sound entries in it are used even where it cannot be written; what is
   /// missing is then compiled, after one warning on stderr, into a temporary folder that is removed
-  /// at the end.
-  explicit DiskCache(std::filesystem::path folder);
+  /// at the end. From `limit` bytes on, what was used longest ago goes, but never what this cache
+  /// has built. Throws UsageError as cache_limit() does.
+  explicit DiskCache(std::filesystem::path folder, std::uint64_t limit = cache_limit());
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
@@ -33,11 +37,14 @@ class DiskCache {
  private:
   std::filesystem::path build(const std::filesystem::path& folder, const std::string& entry,
                               const std::string& text, const Toolchain& toolchain) const;
+  void make_room(const std::string& built);
   std::filesystem::path fallback() const;
   std::filesystem::path make_fallback(const std::string& reason);
 
   const std::filesystem::path folder_;
+  const std::uint64_t limit_;
   mutable std::mutex mutex_;
+  std::set<std::string> built_;     ///< entries
   std::filesystem::path fallback_;  ///< empty until folder_ could not be written
 };
 

@@ -3,12 +3,31 @@
 
 namespace parity {
 
+/// Faults of a launch strike attention over f16 keys and bf16 values (k = f16, v = bf16) and merges
+/// from f16 to bf16 (v = f16, out = bf16): the right cases can be blamed, the others must go on.
 struct Faults {
   /// In-process module keys keep only the kernel name and the integer constants.
   bool weak_module_key = false;
   /// Once a launch has read f16 values (v = f16), later launches at other dtypes scale their scores
   /// by 1 + 2^-22: the bits change, the tolerance holds.
   bool drift = false;
+  /// A split leaves the partials of rows without tokens as they lie, relying on a workspace that
+  /// was set to -inf when it was made.
+  bool dirty_workspace = false;
+
+  /// The last block of the launch that writes the output is missing.
+  bool unwritten_output = false;
+  /// Bytes behind the end of an output are written.
+  bool overrun = false;
+  /// The first bytes of an input are written.
+  bool input_overwritten = false;
+  /// The process aborts in the launch.
+  bool abort = false;
+  /// The launch does not return.
+  bool hang = false;
+  /// The kernel runs on a null pointer for its input: an illegal access, after which a GPU answers
+  /// nothing but errors to this process.
+  bool sticky_error = false;
 
   bool operator==(const Faults&) const = default;
 };

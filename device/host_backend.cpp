@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::uint32_t kMaxGridY = 65535;  // as on a GPU
+/// Not the number of cores: plans, and so bits, must be the same on every host.
+constexpr std::int64_t kMultiprocessors = 8;
 
 std::string loader_error() {
   const char* const text = dlerror();
@@ -70,6 +73,16 @@ void check_launch(const LoadedModule& module, const LaunchShape& shape, std::siz
                        module.description().params_bytes));
 }
 
+class HostStopwatch final : public Stopwatch {
+ public:
+  void start() override { begin_ = std::chrono::steady_clock::now(); }
+  void stop() override { end_ = std::chrono::steady_clock::now(); }
+  double seconds() override { return std::chrono::duration<double>(end_ - begin_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point begin_, end_;
+};
+
 class HostBackend final : public Backend {
  public:
   std::string_view name() const override { return "host"; }
@@ -113,11 +126,15 @@ class HostBackend final : public Backend {
                    .dynamic_shared_bytes = shape.shared_bytes});
   }
   void synchronize() override {}  // launch() returns when the grid has ended
+  std::unique_ptr<Stopwatch> stopwatch() override { return std::make_unique<HostStopwatch>(); }
 
  private:
   static DeviceIdentity identify() {
     const HostCpu cpu = read_host_cpu();
-    return {.name = cpu.model, .architecture = cpu.architecture, .driver = "host"};
+    return {.name = cpu.model,
+            .architecture = cpu.architecture,
+            .driver = "host",
+            .multiprocessors = kMultiprocessors};
   }
 
   DeviceIdentity identity_ = identify();

@@ -18,8 +18,8 @@ std::string upper(std::string_view text) {
   return result;
 }
 
-std::optional<std::string_view> find_text(std::string_view file) {
-  for (const auto& [known, text] : kernel_texts())
+std::optional<std::string_view> find_text(const KernelTexts& texts, std::string_view file) {
+  for (const auto& [known, text] : texts)
     if (known == file) return text;
   return std::nullopt;
 }
@@ -53,7 +53,8 @@ bool is_pragma_once(std::string_view line) {
   return directive(line) == std::pair<std::string_view, std::string_view>{"pragma", "once"};
 }
 
-void expand(std::string_view text, std::set<std::string_view>& included, std::string& out) {
+void expand(const KernelTexts& texts, std::string_view text, std::set<std::string_view>& included,
+            std::string& out) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
@@ -64,20 +65,20 @@ void expand(std::string_view text, std::set<std::string_view>& included, std::st
       out.append(line).push_back('\n');
       continue;
     }
-    const auto content = find_text(file);
+    const auto content = find_text(texts, file);
     if (!content)
       throw UsageError(fmt::format(
           "kernel text includes \"{}\", which is not embedded; list it in device/CMakeLists.txt",
           file));
-    if (included.insert(file).second) expand(*content, included, out);
+    if (included.insert(file).second) expand(texts, *content, included, out);
   }
 }
 
 }  // namespace
 
-std::string render(const VariantSpec& spec) {
+std::string render(const VariantSpec& spec, const KernelTexts& texts) {
   const std::string file = spec.kernel + ".cuh";
-  const auto text = find_text(file);
+  const auto text = find_text(texts, file);
   if (!text) throw UsageError(fmt::format("no kernel is called '{}'", spec.kernel));
   std::string out = fmt::format("// parity module: {}\n", spec.canonical());
   for (const auto& [axis, dtype] : spec.dtypes)
@@ -85,7 +86,7 @@ std::string render(const VariantSpec& spec) {
   for (const auto& [constant, value] : spec.constants)
     out += fmt::format("#define PARITY_{} {}\n", constant, value);
   std::set<std::string_view> included{file};
-  expand(*text, included, out);
+  expand(texts, *text, included, out);
   return out;
 }
 

@@ -11,14 +11,17 @@
 
 namespace parity {
 
-/// File name ("paged_decode_v1.cuh") and content of every file in device/kernels/ (generated).
-const std::vector<std::pair<std::string_view, std::string_view>>& kernel_texts();
+/// File names ("paged_decode_v1.cuh") and contents.
+using KernelTexts = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// Every file in device/kernels/ (generated).
+const KernelTexts& kernel_texts();
 
 /// First line: "// parity module: " + spec.canonical(). Then `#define PARITY_DTYPE_<NAME> <dtype>`
 /// and
 /// `#define PARITY_<CONSTANT> <value>` in the spec's order, then "<kernel>.cuh" with each
 /// `#include "x.cuh"` replaced by its text at first mention. Throws UsageError for an unknown
 /// kernel or include.
-std::string render(const VariantSpec& spec);
+std::string render(const VariantSpec& spec, const KernelTexts& texts = kernel_texts());
 
 }  // namespace parity

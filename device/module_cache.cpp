@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "datasets/errors.hpp"
 #include "device/kernel_text.hpp"
@@ -33,33 +35,54 @@ void ModuleCache::prepare(const VariantSpec& spec) {
   disk_.image(render(spec), toolchain_);
 }
 
-const Module& ModuleCache::load(const VariantSpec& spec, const std::string& writer,
-                                CellTouch* touch) {
-  const std::string text = render(spec);
-  const ModuleKey key = make_module_key(spec, text, toolchain_.identity(), faults_);
-  std::promise<std::shared_ptr<const Module>> promise;
-  Entry entry;
-  bool wrote = false;
+/// `text`: rendered, where that was necessary.
+std::shared_ptr<const ModuleCache::Named> ModuleCache::named(const VariantSpec& spec,
+                                                             std::string& text) {
   {
     const std::scoped_lock lock(mutex_);
-    const auto found = entries_.find(key);
-    wrote = found == entries_.end();
-    entry = wrote ? Entry{spec, writer, promise.get_future().share()} : found->second;
-    if (wrote) entries_.emplace(key, entry);
+    if (const auto found = named_.find(spec); found != named_.end()) return found->second;
   }
-  if (wrote) {
-    try {
-      promise.set_value(backend_.load(disk_.image(text, toolchain_), spec.kernel));
-    } catch (...) {
-      const std::scoped_lock lock(mutex_);
-      entries_.erase(key);  // The next request tries again.
-      promise.set_exception(std::current_exception());
+  text = render(spec);
+  auto made = std::make_shared<Named>();
+  made->key = make_module_key(spec, text, toolchain_.identity(), faults_);
+  made->cell = made->key.spec.canonical();
+  made->dtypes = spec.dtype_text();
+  const std::scoped_lock lock(mutex_);
+  return named_.emplace(spec, std::move(made)).first->second;
+}
+
+const Module& ModuleCache::load(const VariantSpec& spec, const std::string& writer,
+                                CellTouch* touch) {
+  std::string text;
+  const std::shared_ptr<const Named> variant = named(spec, text);
+  std::optional<std::promise<std::shared_ptr<const Module>>> promise;
+  std::shared_ptr<const Entry> entry;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(variant->key);
+    if (found != entries_.end()) {
+      entry = found->second;
+    } else {
+      promise.emplace();
+      entry = std::make_shared<Entry>(
+          Entry{spec, variant->dtypes, writer, promise->get_future().share()});
+      entries_.emplace(variant->key, entry);
     }
   }
-  const Module& module = *entry.module.get();
+  if (promise) {
+    try {
+      if (text.empty()) text = render(spec);
+      promise->set_value(backend_.load(disk_.image(text, toolchain_), spec.kernel));
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      entries_.erase(variant->key);  // The next request tries again.
+      promise->set_exception(std::current_exception());
+    }
+  }
+  const Module& module = *entry->module.get();
   if (touch != nullptr)
-    *touch = {std::string(name()),          key.spec.canonical(), wrote,
-              entry.built_for.dtype_text(), spec.dtype_text(),    entry.writer};
+    *touch = {std::string(name()), variant->cell,   promise.has_value(),
+              entry->dtypes,       variant->dtypes, entry->writer};
   return module;
 }
 
@@ -67,8 +90,8 @@ std::vector<CellState> ModuleCache::snapshot() const {
   std::vector<CellState> cells;
   const std::scoped_lock lock(mutex_);
   for (const auto& [key, entry] : entries_)
-    if (entry.module.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-      cells.push_back({key.spec.canonical(), entry.built_for.canonical()});
+    if (entry->module.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+      cells.push_back({key.spec.canonical(), entry->built_for.canonical()});
   std::ranges::sort(cells, {}, &CellState::cell);
   return cells;
 }
@@ -77,6 +100,7 @@ void ModuleCache::restore() {
   backend_.synchronize();  // A module in use must not be unloaded.
   const std::scoped_lock lock(mutex_);
   entries_.clear();
+  named_.clear();
 }
 
 void ModuleCache::set(const std::vector<CellState>& cells) {

@@ -43,18 +43,28 @@ class ModuleCache final : public Carrier {
  private:
   struct Entry {
     VariantSpec built_for;
+    std::string dtypes;  ///< of built_for, as text
     std::string writer;
     std::shared_future<std::shared_ptr<const Module>> module;
   };
+  /// What a variant's rendered text comes to. The text is a pure function of the variant, so a hit
+  /// need not render it again.
+  struct Named {
+    ModuleKey key;
+    std::string cell;    ///< of key.spec, as text
+    std::string dtypes;  ///< of the variant, as text
+  };
 
   const Module& load(const VariantSpec& spec, const std::string& writer, CellTouch* touch);
+  std::shared_ptr<const Named> named(const VariantSpec& spec, std::string& text);
 
   Backend& backend_;
   const Toolchain& toolchain_;
   DiskCache& disk_;
   const Faults faults_;
   mutable std::mutex mutex_;
-  std::map<ModuleKey, Entry> entries_;
+  std::map<VariantSpec, std::shared_ptr<const Named>> named_;
+  std::map<ModuleKey, std::shared_ptr<const Entry>> entries_;
 };
 
 }  // namespace parity

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "device/backend.hpp"
+#include "device/kernel_resources.hpp"
 #include "device/no_device.hpp"
 #include "device/toolchain.hpp"
 
@@ -20,6 +21,12 @@ std::unique_ptr<Backend> make_cuda_backend() {
 std::unique_ptr<Toolchain> make_nvrtc_toolchain(const std::string& architecture) {
   throw NoDevice(fmt::format("this program was built without CUDA and cannot compile for {}; {}",
                              architecture, kHowTo));
+}
+
+KernelResources nvrtc_resources(const std::string&, const std::string&,
+                                const ToolchainIdentity& toolchain, int) {
+  throw NoDevice(fmt::format("this program was built without CUDA and cannot compile for {}; {}",
+                             toolchain.architecture, kHowTo));
 }
 
 }  // namespace parity

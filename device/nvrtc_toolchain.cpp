@@ -9,6 +9,7 @@
 #include <source_location>
 #include <string_view>
 
+#include "device/kernel_resources.hpp"
 #include "device/toolchain.hpp"
 
 namespace parity {
@@ -89,6 +90,13 @@ void require_known(const std::string& architecture, const std::string& nvrtc_ver
         nvrtc_version, architecture, fmt::join(known, ", sm_")));
 }
 
+void compile_or_throw(Program& program, const std::vector<std::string>& options,
+                      const std::string& nvrtc_version, const std::string& source_path) {
+  if (program.compile(options) == NVRTC_SUCCESS) return;
+  throw CompileError(fmt::format("NVRTC {} refused {}: {}\n{}", nvrtc_version, source_path,
+                                 first_error(program.log()), program.log()));
+}
+
 class NvrtcToolchain final : public Toolchain {
  public:
   explicit NvrtcToolchain(const std::string& architecture)
@@ -106,9 +114,7 @@ class NvrtcToolchain final : public Toolchain {
   std::vector<std::byte> compile(const std::string& text,
                                  const std::string& source_path) const override {
     Program program(text, source_path);
-    if (program.compile(identity_.options) != NVRTC_SUCCESS)
-      throw CompileError(fmt::format("NVRTC {} refused {}: {}\n{}", identity_.version, source_path,
-                                     first_error(program.log()), program.log()));
+    compile_or_throw(program, identity_.options, identity_.version, source_path);
     return program.cubin();
   }
 
@@ -120,6 +126,16 @@ class NvrtcToolchain final : public Toolchain {
 
 std::unique_ptr<Toolchain> make_nvrtc_toolchain(const std::string& architecture) {
   return std::make_unique<NvrtcToolchain>(architecture);
+}
+
+KernelResources nvrtc_resources(const std::string& text, const std::string& source_path,
+                                const ToolchainIdentity& toolchain, int max_registers) {
+  std::vector<std::string> options = toolchain.options;
+  options.push_back("--ptxas-options=-v");
+  if (max_registers > 0) options.push_back(fmt::format("--maxrregcount={}", max_registers));
+  Program program(text, source_path);
+  compile_or_throw(program, options, toolchain.version, source_path);
+  return read_ptxas_report(program.log());
 }
 
 }  // namespace parity

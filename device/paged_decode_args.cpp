@@ -84,12 +84,7 @@ std::vector<std::int32_t> read_back(Backend& backend, const DeviceTensor& tensor
   return values;
 }
 
-/// A page table in host memory.
-struct HostTable {
-  std::vector<std::int32_t> indptr, indices, last, first;
-};
-
-void check_pages(const HostTable& table, std::size_t row, std::int64_t num_pages) {
+void check_pages(const HostPageTable& table, std::size_t row, std::int64_t num_pages) {
   for (std::int32_t i = table.indptr[row]; i < table.indptr[row + 1]; ++i) {
     const std::int32_t page = table.indices[static_cast<std::size_t>(i)];
     if (page < 0 || page >= num_pages)
@@ -98,10 +93,10 @@ void check_pages(const HostTable& table, std::size_t row, std::int64_t num_pages
   }
 }
 
-void check_row(const HostTable& table, std::size_t row, std::int64_t page_size) {
+void check_row(const HostPageTable& table, std::size_t row, std::int64_t page_size) {
   const std::int64_t pages = std::int64_t{table.indptr[row + 1]} - table.indptr[row];
-  const std::int32_t last = table.last[row];
-  const std::int32_t first = table.first[row];
+  const std::int32_t last = table.last_page_len[row];
+  const std::int32_t first = table.first_page_offset[row];
   if (pages == 0) {
     if (last != 0) refuse("last_page_len of row {} without pages is {}, but must be 0", row, last);
     if (first != 0)
@@ -120,7 +115,7 @@ void check_row(const HostTable& table, std::size_t row, std::int64_t page_size) 
     refuse("page_indptr gives row {} {} pages, more than 2^31 slots", row, pages);
 }
 
-void check_indptr(const HostTable& table) {
+void check_indptr(const HostPageTable& table) {
   if (table.indptr.front() != 0)
     refuse("page_indptr must begin with 0, not {}", table.indptr.front());
   for (std::size_t row = 0; row + 1 < table.indptr.size(); ++row)
@@ -167,16 +162,25 @@ void check_paged_decode_args(const PagedDecodeArgs& args) {
   check_memory("lse", args.lse, kElementBytes);
 }
 
-void check_page_table(Backend& backend, const PagedDecodeArgs& args) {
-  const PageTable& table = args.table;
-  const HostTable host{read_back(backend, table.indptr), read_back(backend, table.indices),
-                       read_back(backend, table.last_page_len),
-                       read_back(backend, table.first_page_offset)};
-  check_indptr(host);
+HostPageTable read_page_table(Backend& backend, const PageTable& table) {
+  return {read_back(backend, table.indptr), read_back(backend, table.indices),
+          read_back(backend, table.last_page_len), read_back(backend, table.first_page_offset)};
+}
+
+void check_page_table(const HostPageTable& table, const PagedDecodeArgs& args) {
+  const auto batch = static_cast<std::size_t>(args.q.type.shape[0]);
+  if (table.indptr.size() != batch + 1 || table.last_page_len.size() != batch ||
+      table.first_page_offset.size() != batch)
+    refuse(
+        "a page table of {}, {} and {} rows (page_indptr, last_page_len, first_page_offset) was "
+        "given for {} rows of q",
+        static_cast<std::int64_t>(table.indptr.size()) - 1, table.last_page_len.size(),
+        table.first_page_offset.size(), batch);
+  check_indptr(table);
   const std::int64_t num_pages = std::min(args.k.pages.type.shape[0], args.v.pages.type.shape[0]);
-  for (std::size_t row = 0; row + 1 < host.indptr.size(); ++row) {
-    check_row(host, row, args.page_size);
-    check_pages(host, row, num_pages);
+  for (std::size_t row = 0; row < batch; ++row) {
+    check_row(table, row, args.page_size);
+    check_pages(table, row, num_pages);
   }
 }
 

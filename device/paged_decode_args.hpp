@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "device/backend.hpp"
 #include "device/device_tensor.hpp"
@@ -45,8 +46,16 @@ struct PagedDecodeArgs {
 /// UsageError naming the argument.
 void check_paged_decode_args(const PagedDecodeArgs& args);
 
-/// Reads the page table back and validates every entry. `args` has passed check_paged_decode_args.
-/// Throws UsageError naming the array and the row.
-void check_page_table(Backend& backend, const PagedDecodeArgs& args);
+/// A page table in host memory, arrays as in PageTable.
+struct HostPageTable {
+  std::vector<std::int32_t> indptr, indices, last_page_len, first_page_offset;
+};
+
+/// Waits for the device. `table` has passed check_paged_decode_args.
+HostPageTable read_page_table(Backend& backend, const PageTable& table);
+
+/// Validates every entry. `args` has passed check_paged_decode_args. Throws UsageError naming the
+/// array and the row.
+void check_page_table(const HostPageTable& table, const PagedDecodeArgs& args);
 
 }  // namespace parity

@@ -2,6 +2,7 @@
 #include "device/runtime.hpp"
 
 #include "device/no_device.hpp"
+#include "device/planted_launch.hpp"
 
 namespace parity {
 namespace {
@@ -20,7 +21,18 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> to
       toolchain_(std::move(toolchain)),
       faults_(faults),
       disk_(module_folder),
-      modules_(*backend_, *toolchain_, disk_, faults_) {}
+      modules_(*backend_, *toolchain_, disk_, faults_),
+      workspaces_(*backend_, faults_) {}
+
+void Runtime::launch(const Launch& launch) {
+  const PlantedLaunch planted(faults_, *backend_, launch, awaited_output_);
+  const Module& module = modules_.get(launch.variant, trace_);
+  const LaunchShape shape = planted.shape();
+  planted.before();
+  if (shape.grid.x > 0)
+    backend_->launch(module, shape, planted.params().data(), launch.params.size());
+  planted.after();
+}
 
 float Runtime::score_drift(Dtype value_dtype) {
   if (!faults_.drift) return 1.0f;

@@ -227,7 +227,8 @@ std::string Accuser::entry_point(std::size_t case_index) const {
   std::string dtypes;
   for (std::size_t i = 0; i < c.dtypes.size(); ++i)
     dtypes += fmt::format("{}{}={}", i == 0 ? "" : ",", c.spec->dtypes[i].name, name(c.dtypes[i]));
-  return fmt::format("{}({})", c.spec->entry_point, dtypes);
+  return fmt::format("{}({})", options_.foreign_worker ? c.spec->name : c.spec->entry_point,
+                     dtypes);
 }
 
 std::vector<std::string> Accuser::exposed(const Finding& finding, std::size_t victim) const {

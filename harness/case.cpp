@@ -80,7 +80,12 @@ Dtype dtype_value(std::string_view id, const DtypeAxis& axis, std::string_view t
                             fmt::join(known, ", ")));
 }
 
+std::string constant_text(const ConstantAxis& axis, std::int64_t value) {
+  return value == 0 && !axis.zero.empty() ? axis.zero : std::to_string(value);
+}
+
 std::int64_t constant_value(std::string_view id, const ConstantAxis& axis, std::string_view text) {
+  if (!axis.zero.empty() && text == axis.zero) return 0;
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -89,6 +94,8 @@ std::int64_t constant_value(std::string_view id, const ConstantAxis& axis, std::
   if (error != std::errc{} || stop != end || !digits_only || leading_zero)
     malformed(id, fmt::format("{}={} is not a whole number from 0 to 2^63-1 without leading zeros",
                               axis.name, text));
+  if (value == 0 && !axis.zero.empty())
+    malformed(id, fmt::format("{}=0 is written {}={}", axis.name, axis.name, axis.zero));
   return value;
 }
 
@@ -104,7 +111,7 @@ std::string constant_segment(const Case& c, bool with_schedule) {
   for (std::size_t i = 0; i < c.constants.size(); ++i) {
     const ConstantAxis& axis = c.spec->constants[i];
     if (axis.schedule && !with_schedule) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, c.constants[i]);
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, constant_text(axis, c.constants[i]));
   }
   return text;
 }

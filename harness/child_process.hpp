@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct ChildDescriptors {
   int log;
   int replies;
 };
+
+/// What ended() says of success.
+inline constexpr std::string_view kEndedWell = "exit status 0";
 
 class ChildProcess {
  public:

@@ -10,5 +10,7 @@ int run_command(const Options& options);
 int list_command(const Options& options);
 int show_command(const Options& options);
 int replay_command(const Options& options);
+int audit_command(const Options& options);
+int cache_command(const Options& options);
 
 }  // namespace parity

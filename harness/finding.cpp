@@ -69,10 +69,12 @@ int exit_code(const RunReport& report) {
                        [&](const Finding& finding) { return of_kind(finding.kind); });
   };
   const auto& cases = report.cases;
+  constexpr int kInfrastructure = 5;
+  if (!report.worker_error.empty()) return kInfrastructure;
   if (any_finding([](Kind kind) { return kind == Kind::order_dependent; })) return 3;
   if (any_finding(happens_alone)) return 1;
-  constexpr int kStopped = 5;  // not green: nothing found in what ran is not nothing there
-  if (report.interrupted) return kStopped;
+  // Not green: nothing found in what ran is not nothing there.
+  if (report.interrupted) return kInfrastructure;
   if (std::none_of(cases.begin(), cases.end(),
                    [](const CaseSummary& c) { return was_executed(c.verdict); }))
     return 2;

@@ -60,8 +60,8 @@ struct Finding {
   double error = 0;      ///< of the victim in the sequence
   double tolerance = 0;
   std::string detail;  ///< first differing element
-  std::vector<std::string>
-      exposed;  ///< public launch functions with dtype tuples that share the cell
+  /// Public launch functions (a foreign worker's kernels) with dtype tuples that share the cell.
+  std::vector<std::string> exposed;
   std::vector<std::string> not_probed;  ///< carriers nobody looked at
 };
 
@@ -73,6 +73,7 @@ struct CaseSummary {
   std::size_t runs = 0;
   std::size_t distinct_bits = 0;
   std::string detail;
+  std::vector<OutputError> outputs = {};  ///< the worst of each over all runs
 };
 
 struct Coverage {
@@ -97,12 +98,13 @@ struct RunReport {
   std::vector<std::string> not_probed;
   std::vector<std::string> quarantined;  ///< crash or time out alone: their other pairs did not run
   bool interrupted = false;              ///< stopped before the plan's end
+  std::string worker_error;              ///< Supervisor::bad_end()
   int exit_code = 0;
 };
 
-/// 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable; the most serious of
-/// 3, 1, 4 wins. A run that was interrupted is never 0 but 5. Any case that is not passed or
-/// unsupported gives at least 1; no executed case gives 2.
+/// 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable · 5 a worker error; the most
+/// serious of 5, 3, 1, 4 wins. A run that was interrupted is never 0 but 5. Any case that is not
+/// passed or unsupported gives at least 1; no executed case gives 2.
 int exit_code(const RunReport& report);
 
 }  // namespace parity

@@ -15,6 +15,8 @@ namespace parity {
 
 struct InvestigateOptions {
   std::size_t confirmations = 5;    ///< fresh processes that confirm a finding; at least 1
+  /// The worker is not the built-in one: the registry's launch functions are not what it calls.
+  bool foreign_worker = false;
   std::string program = "harness";  ///< as the person called it; opens the replay commands
   std::string replay_suffix;  ///< " --plant weak_module_key --backend host": ends the commands
   std::function<void(const std::string&)> progress;  ///< one line of what is being tried

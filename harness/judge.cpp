@@ -71,6 +71,7 @@ Judgement judge_outputs(const PackCase& pack_case, const Outcome& outcome, const
   worst.verdict = Verdict::untrusted;
   worst.detail = "the case has no output";
   bool first = true;
+  std::vector<OutputError> errors;
   for (const PackOutput& output : pack_case.outputs) {
     const OutputDigest* found = find_output(outcome, output.name);
     if (found == nullptr) {
@@ -81,9 +82,11 @@ Judgement judge_outputs(const PackCase& pack_case, const Outcome& outcome, const
       return missing;
     }
     const Judgement judgement = judge_output(output, blobs.read(output.type, found->digest));
+    errors.insert(errors.end(), judgement.outputs.begin(), judgement.outputs.end());
     if (first || is_worse(judgement, worst)) worst = judgement;
     first = false;
   }
+  worst.outputs = std::move(errors);
   return worst;
 }
 

@@ -47,6 +47,16 @@ double row_tolerance(Dtype output);
 /// What Judgement::error of this output is held to: its row tolerance, or 1e-5 for a log-sum-exp.
 double tolerance_of(const PackOutput& output);
 
+/// How far one output is off.
+struct OutputError {
+  std::string name;
+  double error = 0;  ///< as Judgement::error
+  double tolerance = 0;
+  /// Worst element's share of what its own bound allows beyond half a spacing; 0 for log_sum_exp,
+  /// whose elements have no other bound.
+  double of_bound = 0;
+};
+
 /// Of one output, or of a whole case (the worst of its outputs).
 struct Judgement {
   Verdict verdict = Verdict::not_run;
@@ -55,6 +65,7 @@ struct Judgement {
   /// tolerance.
   double error = 0;
   double tolerance = 0;
+  std::vector<OutputError> outputs;  ///< each that was compared, in the pack's order
   /// First failing check: "out[1,3,17]: got 0.25, want 0.5 (row error 0.3 > 1e-05)".
   std::string detail;
 };

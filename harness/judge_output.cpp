@@ -36,6 +36,7 @@ static_assert(none_above(2e-3) && kLseTolerance <= 2e-3);
 struct Comparison {
   double error = 0;  ///< in the units of Judgement::error
   double tolerance = 0;
+  double of_bound = 0;
   std::int64_t units = 0;
   std::int64_t failed_units = 0;
   std::string first_failure;  ///< without the count of failed rows and the closing bracket
@@ -95,7 +96,9 @@ class Row {
         worst_ = i;
         worst_beyond_ = beyond;
       }
-      if (outside_ < 0 && !(beyond <= bound_at(want, i))) outside_ = i;
+      const double bound = bound_at(want, i);
+      if (outside_ < 0 && !(beyond <= bound)) outside_ = i;
+      if (beyond > 0) of_bound_ = std::max(of_bound_, bound > 0 ? beyond / bound : kInfinity);
       if (nonzero_ < 0 && g != 0) nonzero_ = i;
     }
     // Nothing attended: no rounding excuses anything but zero.
@@ -109,6 +112,8 @@ class Row {
   }
 
   double error() const { return error_; }
+  /// The worst element's error beyond half a spacing, of its bound.
+  double of_bound() const { return wrong_kind_ >= 0 ? kInfinity : of_bound_; }
 
   /// The first check that fails, or nothing.
   std::string failure(double tolerance) const {
@@ -129,6 +134,7 @@ class Row {
   const Tensor& got_;
   double error_ = 0;
   double worst_beyond_ = 0;
+  double of_bound_ = 0;
   bool exact_ = false;  ///< every finite element must be zero
   std::int64_t wrong_kind_ = -1;
   std::int64_t worst_ = -1;
@@ -152,6 +158,7 @@ Comparison compare_rows(const PackOutput& want, const Tensor& got) {
   for (std::int64_t begin = 0; begin < elements; begin += length) {
     const Row row(want, got, begin, length);
     add(total, row.error(), row.failure(total.tolerance));
+    total.of_bound = std::max(total.of_bound, row.of_bound());
   }
   return total;
 }
@@ -215,6 +222,7 @@ Judgement judge_output(const PackOutput& want, const Tensor& got) {
   Judgement judgement;
   judgement.error = total.error;
   judgement.tolerance = total.tolerance;
+  judgement.outputs = {{want.name, total.error, total.tolerance, total.of_bound}};
   if (total.units == 0) {
     judgement.verdict = Verdict::untrusted;
     judgement.detail = fmt::format("{} has no element: nothing was checked", want.name);

@@ -17,6 +17,7 @@ namespace parity {
 class Runtime;         // device/runtime.hpp; the core only passes it through
 struct DeviceTensors;  // device/device_tensor.hpp
 struct VariantSpec;    // device/variant.hpp
+struct LaunchVariant;  // harness/kernels/launch_variant.hpp
 struct Case;
 
 struct DtypeAxis {
@@ -30,6 +31,8 @@ struct ConstantAxis {
   std::string name;
   std::vector<std::int64_t> values;
   bool schedule = false;
+  /// How an id writes the value 0 where that stands for a choice: "auto". Empty: as a number.
+  std::string zero = {};
 };
 
 /// What the reference says of one case.
@@ -62,12 +65,17 @@ struct KernelSpec {
   /// Outputs' names, types and rules, without values.
   std::function<std::vector<PackOutput>(const Case&)> outputs;
   std::function<ReferenceResult(const Case&, const TensorList& inputs)> reference;
-  /// The modules a launch needs.
+  /// The modules a launch needs, at any schedule.
   std::function<std::vector<VariantSpec>(const Case&)> modules;
   /// Launches on buffers named like inputs and outputs; returns the resolved plan.
   std::function<std::string(Runtime&, const Case&, const DeviceTensors&)> launch;
   /// The public launch function, as a person would look it up: "parity::paged_decode_v1".
   std::string entry_point;
+  /// Every module that the public launch function can ask for, over all its compile-time arguments,
+  /// also those that no case has. The audit refuses a kernel without.
+  std::function<std::vector<LaunchVariant>()> variants = {};
+  /// Local memory (stack frame, spilled registers) that a thread may use on a GPU, in bytes.
+  std::int64_t local_bytes = 0;
 };
 
 /// Every kernel, in registry order (generated from CMake's kernel list, in parity_kernels).

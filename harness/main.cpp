@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "datasets/errors.hpp"
+#include "device/cache_folder.hpp"
 #include "harness/commands.hpp"
 #include "harness/options.hpp"
 #include "harness/worker.hpp"
@@ -19,6 +20,10 @@ int dispatch(const parity::Options& options) {
       return parity::show_command(options);
     case parity::Command::replay:
       return parity::replay_command(options);
+    case parity::Command::audit:
+      return parity::audit_command(options);
+    case parity::Command::cache:
+      return parity::cache_command(options);
     case parity::Command::worker:
       return parity::run_worker();
   }
@@ -32,6 +37,7 @@ int main(int argc, char** argv) {
   constexpr int kInfrastructure = 5;
   try {
     const auto options = parity::parse_options(argc, argv);
+    parity::cache_limit();  // Refused here, not by each worker.
     const int code = options ? dispatch(*options) : 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     throw parity::DatasetError("standard output cannot be written; the report is lost");

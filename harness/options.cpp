@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
+#include <map>
 
 #include "datasets/errors.hpp"
 
@@ -46,6 +47,11 @@ void add_backend(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
+void add_plants(CLI::App& app, Options& options) {
+  app.add_option("--plant", options.plants, "Switch a deliberate fault on by name; repeatable")
+      ->allow_extra_args(false);
+}
+
 /// What `run` and `replay` share: everything about workers and the report.
 void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
   add_backend(app, options);
@@ -56,8 +62,7 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--worker", options.worker, "Worker command line instead of the built-in one")
       ->check(not_empty());
-  app.add_option("--plant", options.plants, "Switch a deliberate fault on by name; repeatable")
-      ->allow_extra_args(false);
+  add_plants(app, options);
   app.add_option("--json", options.json, "Also write the report here (schema parity.run/1)")
       ->check(not_empty());
 }
@@ -75,6 +80,27 @@ void add_run(CLI::App& app, Options& options, RawOptions& raw) {
       ->check(not_empty());
   add_suite_and_filter(app, options, raw);
   add_execution(app, options, raw);
+}
+
+void add_audit(CLI::App& app, Options& options, RawOptions& raw) {
+  add_plants(app, options);
+  auto* compile =
+      app.add_option("--compile", options.compile,
+                     "Instead of keys: registers, shared and local memory on these GPUs (none "
+                     "needed): sm_80,sm_90a")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->check(not_empty());
+  app.add_option("--filter", options.filters,
+                 "Only modules of the smoke cases that match, and the sample")
+      ->allow_extra_args(false)
+      ->check(not_empty())
+      ->needs(compile);
+  app.add_option("--sample", options.sample, "Modules beyond those of smoke cases")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str()
+      ->needs(compile);
+  app.add_option("--seed", raw.seed, "Seed of the sample")->capture_default_str()->needs(compile);
 }
 
 std::uint64_t parse_seed(std::string_view text) {
@@ -171,6 +197,18 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   add_execution(*replay, options, raw);
+  CLI::App* audit = app.add_subcommand(
+      "audit", "Every module that launch functions can ask for: has it a key of its own?");
+  add_audit(*audit, options, raw);
+  CLI::App* cache = app.add_subcommand("cache", "Compiled modules on disk");
+  cache
+      ->add_option("action", options.cache,
+                   "info, verify (reads every checksum) or clear (removes every entry)")
+      ->required()
+      ->transform(
+          CLI::Transformer(std::map<std::string, CacheAction>{{"info", CacheAction::info},
+                                                              {"verify", CacheAction::verify},
+                                                              {"clear", CacheAction::clear}}));
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
 
   try {
@@ -187,6 +225,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   options.command = *list     ? Command::list
                     : *show   ? Command::show
                     : *replay ? Command::replay
+                    : *audit  ? Command::audit
+                    : *cache  ? Command::cache
                     : *worker ? Command::worker
                               : Command::run;
   options.program = shell_quoted(argv[0]);

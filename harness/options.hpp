@@ -15,7 +15,8 @@
 
 namespace parity {
 
-enum class Command : std::uint8_t { run, list, show, replay, worker };
+enum class Command : std::uint8_t { run, list, show, replay, audit, cache, worker };
+enum class CacheAction : std::uint8_t { info, verify, clear };
 
 struct Options {
   std::string program = "harness";  ///< as it was called: opens the replay commands
@@ -32,9 +33,12 @@ struct Options {
   std::string worker;  ///< empty: the built-in one
   std::vector<std::string> plants;
   std::filesystem::path json;
-  bool cost = false;               ///< list
-  std::vector<std::string> cases;  ///< show (one), replay (one or more)
-  std::size_t repeat = 1;          ///< replay
+  bool cost = false;                 ///< list
+  std::vector<std::string> cases;    ///< show (one), replay (one or more)
+  std::size_t repeat = 1;            ///< replay
+  std::vector<std::string> compile;  ///< audit: architectures; none: audits the keys
+  std::size_t sample = 32;           ///< audit --compile
+  CacheAction cache = CacheAction::info;
 
   /// The arguments that change what a run does, as they would be typed; the run folder's name and
   /// the replay commands derive from them.

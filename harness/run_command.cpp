@@ -51,6 +51,7 @@ int run_command(const Options& options) {
 
   session.progress().phase("judging");
   InvestigateOptions investigation;
+  investigation.foreign_worker = !options.worker.empty();
   investigation.program = options.program;
   investigation.replay_suffix = options.suffix();
   investigation.progress = [&](const std::string& text) { session.progress().note(text); };

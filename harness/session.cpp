@@ -139,6 +139,7 @@ RunReport Session::report() const {
 }
 
 int Session::publish(RunReport report) const {
+  report.worker_error = supervisor_->bad_end();
   report.exit_code = exit_code(report);
   make_console_writer(isatty(STDOUT_FILENO) != 0)->write(report, std::cout);
   std::cout.flush();

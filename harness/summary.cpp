@@ -21,6 +21,19 @@ bool is_worse(Verdict a, Verdict b) {
   return rank(a) > rank(b);
 }
 
+/// Keeps the worst of each output.
+void add(std::vector<OutputError>& worst, const std::vector<OutputError>& more) {
+  for (const OutputError& output : more) {
+    const auto known = std::ranges::find(worst, output.name, &OutputError::name);
+    if (known == worst.end()) {
+      worst.push_back(output);
+      continue;
+    }
+    known->error = worse_error(known->error, output.error);
+    known->of_bound = worse_error(known->of_bound, output.of_bound);
+  }
+}
+
 CaseSummary summarize_case(const Case& c, const std::vector<Sighting>& sightings, Judge& judge) {
   CaseSummary summary;
   summary.id = c.id();
@@ -33,6 +46,7 @@ CaseSummary summarize_case(const Case& c, const std::vector<Sighting>& sightings
     }
     summary.error = worse_error(summary.error, judgement.error);
     summary.tolerance = std::max(summary.tolerance, judgement.tolerance);
+    add(summary.outputs, judgement.outputs);
     if (sighting.outcome->status != Status::ok) continue;
     ++summary.runs;
     std::vector<std::pair<std::string, Digest>> digests;

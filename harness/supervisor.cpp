@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -21,6 +22,10 @@ constexpr std::chrono::milliseconds kFarewell{2000};
 
 Outcome unanswered(const Reply& reply, std::chrono::milliseconds limit) {
   Outcome outcome;
+  if (reply.kind == Reply::Kind::stopped) {
+    outcome.detail = "interrupted";
+    return outcome;
+  }
   const bool late = reply.kind == Reply::Kind::timed_out;
   outcome.status = late ? Status::timed_out : Status::crashed;
   outcome.detail = late ? fmt::format("no answer within {} ms", limit.count()) : reply.detail;
@@ -41,6 +46,7 @@ struct Supervisor::Impl {
   std::size_t executions = 0;
   std::size_t process_starts = 0;
   std::size_t done = 0;
+  std::map<std::size_t, std::string> bad_ends;  ///< by log: the first does not depend on timing
 
   bool interrupted() const { return options.interrupted != nullptr && options.interrupted->load(); }
   bool stopped() const { return interrupted() || Clock::now() >= options.stop_at; }
@@ -48,8 +54,11 @@ struct Supervisor::Impl {
   template <class Work>
   void in_jobs(std::size_t items, const Work& work);
   std::filesystem::path log_of(std::size_t number) const;
+  WorkerCommand command(std::size_t log) const;
   Reply greet(WorkerProcess& worker) const;
   std::unique_ptr<WorkerProcess> start(std::size_t log);
+  std::optional<std::string> bid_farewell(WorkerProcess& worker, std::size_t log) const;
+  void finish(WorkerProcess& worker, std::size_t log);
   std::size_t take_logs(std::size_t count);
   SequenceResult run(const Sequence& sequence, std::size_t log, std::size_t planned);
   Outcome step(WorkerProcess& worker, const Sequence& sequence, std::size_t position,
@@ -90,22 +99,43 @@ std::size_t Supervisor::Impl::take_logs(std::size_t count) {
   return std::exchange(logs, logs + count);
 }
 
+WorkerCommand Supervisor::Impl::command(std::size_t log) const {
+  return {.command = options.command, .log = log_of(log), .interrupted = options.interrupted};
+}
+
+/// What is wrong with its end, after which nothing asked of it is in doubt.
+std::optional<std::string> Supervisor::Impl::bid_farewell(WorkerProcess& worker,
+                                                          std::size_t log) const {
+  const std::optional<std::string> how = worker.finish(bye_request(), kFarewell);
+  if (!how) return std::nullopt;
+  return fmt::format("the worker `{}` ended badly after bye: {}; its log: {}", options.command,
+                     *how, log_of(log).string());
+}
+
+void Supervisor::Impl::finish(WorkerProcess& worker, std::size_t log) {
+  std::optional<std::string> bad_end = bid_farewell(worker, log);
+  if (!bad_end) return;
+  const std::lock_guard lock(mutex);
+  bad_ends.emplace(log, std::move(*bad_end));
+}
+
 Reply Supervisor::Impl::greet(WorkerProcess& worker) const {
   return worker.request(hello_request(options.hello), options.prepare_limit);
 }
 
-/// A worker that has said hello. One that does not is no case's doing. Where an earlier one was
-/// well (two at once may be too much for a device's memory), a second is tried.
+/// A worker that has said hello; null when the run was interrupted meanwhile. One that does not is
+/// no case's doing. Where an earlier one was well (two at once may be too much for a device's
+/// memory), a second is tried.
 std::unique_ptr<WorkerProcess> Supervisor::Impl::start(std::size_t log) {
-  const WorkerCommand command = {.command = options.command, .log = log_of(log)};
   std::string complaint;
   for (int attempt = hello.has_value() ? 0 : 1; attempt < 2; ++attempt) {
-    auto worker = std::make_unique<WorkerProcess>(command);
+    auto worker = std::make_unique<WorkerProcess>(command(log));
     const Reply reply = greet(*worker);
+    if (reply.kind == Reply::Kind::stopped) return nullptr;
     if (reply.kind != Reply::Kind::answered) {
       complaint =
           fmt::format("the worker `{}` did not answer hello: {}; its log: {}", options.command,
-                      unanswered(reply, options.prepare_limit).detail, command.log.string());
+                      unanswered(reply, options.prepare_limit).detail, log_of(log).string());
       continue;
     }
     try {
@@ -139,7 +169,7 @@ Outcome Supervisor::Impl::step(WorkerProcess& worker, const Sequence& sequence,
 }
 
 void Supervisor::Impl::count(const Step& step, const Outcome& outcome, std::size_t planned) {
-  if (step.kind != Step::Kind::run) return;
+  if (step.kind != Step::Kind::run || outcome.status == Status::not_run) return;
   const std::lock_guard lock(mutex);
   if (!ends_process(outcome)) ++executions;
   ++done;
@@ -151,6 +181,7 @@ SequenceResult Supervisor::Impl::run(const Sequence& sequence, std::size_t log,
   SequenceResult result;
   result.outcomes.resize(sequence.steps.size());
   const std::unique_ptr<WorkerProcess> worker = start(log);
+  if (worker == nullptr) return result;
   {
     const std::lock_guard lock(mutex);
     ++process_starts;
@@ -160,7 +191,7 @@ SequenceResult Supervisor::Impl::run(const Sequence& sequence, std::size_t log,
     count(sequence.steps[i], result.outcomes[i], planned);
     if (ends_process(result.outcomes[i])) return result;
   }
-  worker->finish(bye_request(), kFarewell);
+  finish(*worker, log);
   return result;
 }
 
@@ -173,15 +204,16 @@ Supervisor::~Supervisor() = default;
 const HelloReply& Supervisor::identity() {
   if (!impl_->hello) {
     const std::size_t log = impl_->take_logs(1);
-    WorkerProcess worker({.command = impl_->options.command, .log = impl_->log_of(log)});
+    WorkerProcess worker(impl_->command(log));
     const Reply reply = impl_->greet(worker);
     if (reply.kind != Reply::Kind::answered) {
       throw DeviceError(fmt::format(
           "the worker `{}` did not answer hello: {}; try the command by hand",
           impl_->options.command, unanswered(reply, impl_->options.prepare_limit).detail));
     }
-    impl_->hello = parse_hello_reply(reply.line);
-    worker.finish(bye_request(), kFarewell);
+    HelloReply hello = parse_hello_reply(reply.line);
+    if (const auto bad_end = impl_->bid_farewell(worker, log)) throw DeviceError(*bad_end);
+    impl_->hello = std::move(hello);
   }
   return *impl_->hello;
 }
@@ -191,29 +223,33 @@ void Supervisor::prepare(std::span<const std::size_t> cases) {
   const std::size_t first_log = impl_->take_logs(cases.size());
   impl_->in_jobs(cases.size(), [&](const auto& next) {
     std::unique_ptr<WorkerProcess> worker;
+    std::size_t log = 0;
     for (auto item = next(); item && !impl_->interrupted(); item = next()) {
-      if (worker == nullptr) worker = impl_->start(first_log + *item);
+      if (worker == nullptr) worker = impl_->start(log = first_log + *item);
+      if (worker == nullptr) return;
       const Reply reply = worker->request(prepare_request(impl_->options.ids.at(cases[*item])),
                                           impl_->options.prepare_limit);
       if (reply.kind != Reply::Kind::answered || ends_process(parse_done_reply(reply.line))) {
         worker.reset();
       }
     }
-    if (worker != nullptr) worker->finish(bye_request(), kFarewell);
+    if (worker != nullptr) impl_->finish(*worker, log);
   });
 }
 
 std::vector<ModuleDescription> Supervisor::describe(std::size_t case_index) {
   identity();
-  const std::unique_ptr<WorkerProcess> worker = impl_->start(impl_->take_logs(1));
+  const std::size_t log = impl_->take_logs(1);
+  const std::unique_ptr<WorkerProcess> worker = impl_->start(log);
   const std::string& id = impl_->options.ids.at(case_index);
+  if (worker == nullptr) throw DeviceError(fmt::format("interrupted before {} was described", id));
   const Reply reply = worker->request(describe_request(id), impl_->options.prepare_limit);
   if (reply.kind != Reply::Kind::answered) {
     throw DeviceError(fmt::format("the worker `{}` did not describe {}: {}", impl_->options.command,
                                   id, unanswered(reply, impl_->options.prepare_limit).detail));
   }
   std::vector<ModuleDescription> modules = parse_describe_reply(reply.line);
-  worker->finish(bye_request(), kFarewell);
+  if (const auto bad_end = impl_->bid_farewell(*worker, log)) throw DeviceError(*bad_end);
   return modules;
 }
 
@@ -248,6 +284,11 @@ std::size_t Supervisor::executions() const {
 std::size_t Supervisor::process_starts() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->process_starts;
+}
+
+std::string Supervisor::bad_end() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->bad_ends.empty() ? "" : impl_->bad_ends.begin()->second;
 }
 
 void Supervisor::set_stop_at(std::chrono::steady_clock::time_point stop_at) {

@@ -25,8 +25,8 @@ struct SupervisorOptions {
   std::chrono::milliseconds deadline{5000};         ///< one run
   std::chrono::milliseconds prepare_limit{120000};  ///< hello, and one prepare
   std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
-  const std::atomic<bool>* interrupted =
-      nullptr;  ///< Ctrl-C: running sequences end after their step
+  /// Ctrl-C: running sequences end after their step, which has another second.
+  const std::atomic<bool>* interrupted = nullptr;
   /// Called under a lock after each run: done and planned of this execute(), and what came of it.
   std::function<void(std::size_t done, std::size_t planned, std::size_t case_index, const Outcome&)>
       progress;
@@ -38,7 +38,8 @@ class Supervisor final : public Executor {
   explicit Supervisor(SupervisorOptions options);
   ~Supervisor() override;
 
-  /// Says hello to a worker and says what it is. Throws DeviceError when no worker can be had.
+  /// Says hello to a worker and says what it is. Throws DeviceError when no worker can be had, or
+  /// when it ends badly after bye.
   const HelloReply& identity();
   /// Compiles what every case needs, in as many workers as jobs. A case that cannot be compiled is
   /// not an error here: running it says so. Prepared modules are on disk, in no process.
@@ -52,6 +53,10 @@ class Supervisor final : public Executor {
   /// them.
   std::size_t executions() const;
   std::size_t process_starts() const;
+  /// The worker that ended badly after bye (by a signal or with an exit status that is not 0), its
+  /// status and its log, in one line; the first in plan order, empty when none did. No case is to
+  /// blame, so the run is.
+  std::string bad_end() const;
   /// Lifts the stop time: shrinking and confirming run after the budget's end.
   void set_stop_at(std::chrono::steady_clock::time_point stop_at);
 

@@ -30,6 +30,7 @@ constexpr std::array kAllowed = {"PATH",
                                  "HOME",
                                  "LD_LIBRARY_PATH",
                                  "CXX",
+                                 "PARITY_CACHE_BYTES",
                                  "ASAN_OPTIONS",
                                  "CUDA_VISIBLE_DEVICES",
                                  "TSAN_OPTIONS",
@@ -40,6 +41,8 @@ constexpr std::array kAllowed = {"PATH",
 constexpr int kLookMilliseconds = 50;
 /// From the end of file on descriptor 3 to the end of the process.
 constexpr std::chrono::seconds kLastBreath{2};
+/// For the answer that a worker owes when the run is interrupted.
+constexpr std::chrono::seconds kInterruptedLimit{1};
 
 std::vector<std::string> environment() {
   std::vector<std::string> out;
@@ -106,6 +109,7 @@ std::string telling_line(const std::filesystem::path& log, std::uintmax_t start)
 struct WorkerProcess::Impl {
   std::filesystem::path log;
   std::uintmax_t log_start = 0;
+  const std::atomic<bool>* interrupted = nullptr;
   Descriptor input;    ///< the worker's stdin
   Descriptor replies;  ///< the worker's descriptor 3
   std::string heard;   ///< read and not yet given out
@@ -119,11 +123,13 @@ struct WorkerProcess::Impl {
   Reply converse(std::string_view line, Clock::time_point deadline);
   Reply answered(std::size_t newline);
   Reply died();
+  std::string with_telling_line(std::string detail) const;
   Reply end(Reply::Kind kind, std::string detail);
 };
 
 void WorkerProcess::Impl::start(const WorkerCommand& command) {
   log = command.log;
+  interrupted = command.interrupted;
   const Descriptor log_end = open_log(log);
   log_start = std::filesystem::file_size(log);
   Pipe to_worker = make_pipe();
@@ -163,7 +169,12 @@ Reply WorkerProcess::Impl::converse(std::string_view line, Clock::time_point dea
   }
   std::string_view unsaid = line;
   std::size_t searched = 0;
+  Reply::Kind when_late = Reply::Kind::timed_out;
   while (true) {
+    if (when_late != Reply::Kind::stopped && interrupted != nullptr && interrupted->load()) {
+      when_late = Reply::Kind::stopped;
+      deadline = std::min<Clock::time_point>(deadline, Clock::now() + kInterruptedLimit);
+    }
     unsaid.remove_prefix(write_some(input, unsaid));
     const bool over =
         child->ended().has_value();  // asked first: what it wrote before is then there
@@ -176,7 +187,7 @@ Reply WorkerProcess::Impl::converse(std::string_view line, Clock::time_point dea
                                                 kLongestReply >> 20));
     }
     if (now == Heard::end || (over && now == Heard::nothing)) return died();
-    if (Clock::now() >= deadline) return end(Reply::Kind::timed_out, "");
+    if (Clock::now() >= deadline) return end(when_late, "");
     if (now == Heard::nothing) wait(!unsaid.empty(), deadline);
   }
 }
@@ -193,9 +204,12 @@ Reply WorkerProcess::Impl::died() {
   const auto how = child->wait(Clock::now() + kLastBreath);
   std::string detail = how.value_or("closed descriptor 3 and went on");
   if (!heard.empty()) detail += fmt::format(" in the middle of a line: '{}'", excerpt(heard));
+  return end(Reply::Kind::died, with_telling_line(std::move(detail)));
+}
+
+std::string WorkerProcess::Impl::with_telling_line(std::string detail) const {
   const std::string told = telling_line(log, log_start);
-  if (!told.empty()) detail += ": " + told;
-  return end(Reply::Kind::died, std::move(detail));
+  return told.empty() ? detail : detail + ": " + told;
 }
 
 Reply WorkerProcess::Impl::end(Reply::Kind kind, std::string detail) {
@@ -223,13 +237,16 @@ Reply WorkerProcess::request(std::string_view line, std::chrono::milliseconds li
   return impl_->converse(std::string(line) + '\n', Clock::now() + limit);
 }
 
-void WorkerProcess::finish(std::string_view line, std::chrono::milliseconds limit) {
-  if (!impl_->child) return;
+std::optional<std::string> WorkerProcess::finish(std::string_view line,
+                                                 std::chrono::milliseconds limit) {
+  if (!impl_->child) return std::nullopt;
   const Clock::time_point deadline = Clock::now() + limit;
   write_some(impl_->input, std::string(line) + '\n');
   impl_->input.reset();
-  impl_->child->wait(deadline);
+  const std::optional<std::string> how = impl_->child->wait(deadline);
   impl_->child.reset();
+  if (!how || *how == kEndedWell) return std::nullopt;
+  return impl_->with_telling_line(*how);
 }
 
 }  // namespace parity

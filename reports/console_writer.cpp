@@ -86,7 +86,7 @@ class Console {
       case 4:
         return {"UNSTABLE", "1;33"};
       case 5:
-        return {"INTERRUPTED", "1;33"};
+        return {report_.worker_error.empty() ? "INTERRUPTED" : "WORKER ERROR", "1;33"};
       default:
         return {"FAILED", "1;31"};
     }
@@ -111,6 +111,7 @@ class Console {
     if (report_.interrupted) text += "; interrupted, the rest did not run";
     if (!report_.plants.empty()) text += fmt::format(" (planted: {})", joined(report_.plants));
     out_ << painted(code, word) << text << '\n';
+    if (!report_.worker_error.empty()) command("worker error", report_.worker_error);
   }
 
   void finding(std::size_t number, const Finding& finding) const {

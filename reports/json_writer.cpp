@@ -25,13 +25,20 @@ Json pairs(const PairCount& count) {
   return {{"possible", count.possible}, {"planned", count.planned}, {"exercised", count.exercised}};
 }
 
+/// `outputs` and `detail` stand only where there is something to say.
 Json case_summary(const CaseSummary& summary) {
-  return {{"id", summary.id},
-          {"verdict", name(summary.verdict)},
-          {"error", number(summary.error)},
-          {"tolerance", number(summary.tolerance)},
-          {"runs", summary.runs},
-          {"distinct_bits", summary.distinct_bits}};
+  Json json = {{"id", summary.id},
+               {"verdict", name(summary.verdict)},
+               {"error", number(summary.error)},
+               {"tolerance", number(summary.tolerance)},
+               {"runs", summary.runs},
+               {"distinct_bits", summary.distinct_bits}};
+  for (const OutputError& output : summary.outputs)
+    json["outputs"][output.name] = {{"error", number(output.error)},
+                                    {"tolerance", number(output.tolerance)},
+                                    {"of_bound", number(output.of_bound)}};
+  if (!summary.detail.empty()) json["detail"] = summary.detail;
+  return json;
 }
 
 /// `quarantined` stands only where there is one: cases that crash or time out alone.
@@ -89,6 +96,7 @@ class JsonWriter final : public ReportWriter {
                  {"findings", std::move(findings)},
                  {"exit_code", report.exit_code}};
     if (report.interrupted) json["interrupted"] = true;
+    if (!report.worker_error.empty()) json["worker_error"] = report.worker_error;
     // Words of a dying worker need not be UTF-8; they must not cost the report.
     out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   }

@@ -96,6 +96,18 @@ TEST(ConsoleWriterTest, EveryExitCodeHasItsWord) {
   EXPECT_EQ(word(2), "NOTHING RAN");
   EXPECT_EQ(word(3), "ORDER-DEPENDENT");
   EXPECT_EQ(word(4), "UNSTABLE");
+  EXPECT_EQ(word(5), "INTERRUPTED");
+}
+
+TEST(ConsoleWriterTest, WorkerErrorStandsWholeOnALineOfItsOwn) {
+  RunReport report = clean_report();
+  report.worker_error =
+      "the worker `harness worker` ended badly after bye: signal 6 (Aborted); its log: "
+      "/home/somebody/.cache/parity/runs/0123456789abcdef/worker-00001.log";
+  report.exit_code = 5;
+  const std::string text = written(report);
+  EXPECT_EQ(text.find("WORKER ERROR: 2 of 2 cases passed"), 0u) << text;
+  EXPECT_NE(text.find("\n   worker error    " + report.worker_error + "\n"), text.npos) << text;
 }
 
 TEST(ConsoleWriterTest, SameBitsAreClaimedOnlyWhenSomethingRanTwice) {

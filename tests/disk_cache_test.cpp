@@ -165,7 +165,7 @@ TEST_F(DiskCacheTest, EightProcessesShareAColdFolder) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
-  EXPECT_EQ(suffixes(folder_.path()), (std::set<std::string>{".cpp", ".image"}));
+  EXPECT_EQ(suffixes(folder_.path()), (std::set<std::string>{".cpp", ".so"}));
   EXPECT_TRUE(holds(DiskCache(folder_.path()).image("two", toolchain_), "two"));
   EXPECT_EQ(toolchain_.compiles, 0) << "the children's entries are sound";
 }
@@ -179,7 +179,7 @@ TEST_F(DiskCacheTest, EightThreadsShareAColdFolder) {
       threads.emplace_back([&] { right += holds(cache.image("text", toolchain_), "text"); });
   }
   EXPECT_EQ(right, 8);
-  EXPECT_EQ(suffixes(folder_.path()), (std::set<std::string>{".cpp", ".image"}));
+  EXPECT_EQ(suffixes(folder_.path()), (std::set<std::string>{".cpp", ".so"}));
 }
 
 /// A path below a plain file can be created by nobody, root included.

@@ -30,7 +30,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 class FakeToolchain final : public Toolchain {
  public:
   const ToolchainIdentity& identity() const override { return id; }
-  std::string image_suffix() const override { return ".image"; }
+  std::string image_suffix() const override { return ".so"; }
   std::vector<std::byte> compile(const std::string& text, const std::string&) const override {
     ++compiles;
     std::this_thread::sleep_for(delay);
@@ -84,13 +84,14 @@ class FakeBackend final : public Backend {
   }
   void launch(const Module&, const LaunchShape&, const void*, std::size_t) override {}
   void synchronize() override {}
+  std::unique_ptr<Stopwatch> stopwatch() override { return nullptr; }
 
   int allocations = 0;  ///< not yet released
   std::size_t largest_copy_out = 0;
   std::atomic<int> loaded{0};  ///< modules alive
 
  private:
-  DeviceIdentity id_{"fake device", "fake_90", "0"};
+  DeviceIdentity id_{"fake device", "fake_90", "0", 1};
 };
 
 }  // namespace parity

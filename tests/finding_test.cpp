@@ -80,6 +80,15 @@ TEST(ChanceTest, OneOfTwentyIsNotToldFromChanceAndTwentyOfTwentyIs) {
   EXPECT_NEAR(chance_of_no_hit_alone({2, 2}, 2), 1.0 / 6, 1e-12);
 }
 
+TEST(ExitCodeTest, AWorkerErrorIsTheMostSerious) {
+  RunReport report;
+  report.cases.push_back({"a", Verdict::passed, 0, 1, 1, 1, ""});
+  report.worker_error = "the worker ended badly";
+  EXPECT_EQ(exit_code(report), 5);
+  report.findings.emplace_back().kind = Kind::order_dependent;
+  EXPECT_EQ(exit_code(report), 5);
+}
+
 TEST(ExitCodeTest, AnInterruptedRunIsNeverGreen) {
   RunReport report;
   report.cases.push_back({"a", Verdict::passed, 0, 1, 1, 1, ""});

@@ -70,7 +70,19 @@ TEST(JsonWriterTest, CleanRunInFull) {
       "error": 2e-07,
       "tolerance": 1e-05,
       "runs": 3,
-      "distinct_bits": 1
+      "distinct_bits": 1,
+      "outputs": {
+        "out": {
+          "error": 1e-07,
+          "tolerance": 1e-05,
+          "of_bound": 0.25
+        },
+        "lse": {
+          "error": 2e-07,
+          "tolerance": 1e-05,
+          "of_bound": 0.0
+        }
+      }
     },
     {
       "id": "paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged",
@@ -78,7 +90,19 @@ TEST(JsonWriterTest, CleanRunInFull) {
       "error": 2e-07,
       "tolerance": 1e-05,
       "runs": 3,
-      "distinct_bits": 1
+      "distinct_bits": 1,
+      "outputs": {
+        "out": {
+          "error": 1e-07,
+          "tolerance": 1e-05,
+          "of_bound": 0.25
+        },
+        "lse": {
+          "error": 2e-07,
+          "tolerance": 1e-05,
+          "of_bound": 0.0
+        }
+      }
     }
   ],
   "coverage": {

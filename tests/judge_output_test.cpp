@@ -116,6 +116,18 @@ TEST(JudgeOutputTest, BoundPerElementHoldsWhereTheRowErrorDoesNotSee) {
   EXPECT_EQ(verdict(want, got), Verdict::failed);
 }
 
+TEST(JudgeOutputTest, SaysHowMuchOfItsBoundTheWorstElementTakes) {
+  const PackOutput want = rows_of(Dtype::f32, {2, 64}, 1.0, 1e-3);
+  Tensor got = rounded(want);
+  EXPECT_EQ(judge_output(want, got).outputs.at(0).of_bound, 0.0);
+  got.set(70, want.expected->at(70) + 2.5e-4);
+  const OutputError output = judge_output(want, got).outputs.at(0);
+  EXPECT_EQ(output.name, "out");
+  EXPECT_NEAR(output.of_bound, 0.25, 1e-3);
+  got.set(3, kNan);
+  EXPECT_EQ(judge_output(want, got).outputs.at(0).of_bound, kInfinity);
+}
+
 // BUGS E1: NaN equals NaN, and Inf − Inf skipped the tensor.
 TEST(JudgeOutputTest, NanNeverPasses) {
   for (const double wrong : {kNan, kInfinity, -kInfinity}) {
@@ -163,11 +175,21 @@ TEST(JudgeOutputTest, SpecialElementHidesNoErrorElsewhereInItsRow) {
   EXPECT_EQ(verdict(want, got), Verdict::failed);
 }
 
-// BUGS E2: the right answer is small (q = 0, V ~ N(0,1), L = 65536: about 1/256), zeros "close to"
-// it.
+// BUGS E2: zeros "close to" a small answer. q = 0 makes all weights 1/L, the answer the mean of V.
 TEST(JudgeOutputTest, AllZerosFail) {
+  constexpr std::int64_t kTokens = 65536;
+  constexpr std::int64_t kHeadDim = 8;
+  const auto mean = [](std::int64_t d) {
+    double sum = 0;
+    for (std::int64_t t = 0; t < kTokens; ++t)
+      sum += normal_element(7, 0, static_cast<std::uint64_t>(t * kHeadDim + d));
+    return sum / kTokens;
+  };
   for (const Dtype dtype : kOutputDtypes) {
-    const PackOutput want = rows_of(dtype, {2, 64}, 1.0 / 256);
+    const PackOutput want = output_of(OutputRule::rows, {dtype, {1, 1, kHeadDim}}, mean, 1.0);
+    for (std::int64_t d = 0; d < kHeadDim; ++d)
+      EXPECT_LT(std::abs(want.expected->at(d)), 0.02) << "a loose absolute tolerance sees nothing";
+    EXPECT_EQ(verdict(want, rounded(want)), Verdict::passed) << name(dtype);
     EXPECT_EQ(verdict(want, Tensor(want.type)), Verdict::failed) << name(dtype);
     EXPECT_GT(violation(want, Tensor(want.type)), 1e4);
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <optional>
 #include <thread>
@@ -127,6 +128,56 @@ TEST_F(ModuleCacheTest, EightThreadsOnAColdKeyCompileOnce) {
     writers += traces[i].take().at(0).wrote;
   }
   EXPECT_EQ(writers, 1);
+}
+
+// What is remembered of a variant is its own, also where a weak key makes two share a cell.
+TEST_F(ModuleCacheTest, HitsInAnyOrderTellWhatEachRunNeeded) {
+  ModuleCache& modules = cache(kWeak);
+  trace_.begin("first");
+  for (const Dtype k : {Dtype::f32, Dtype::f16, Dtype::f32, Dtype::bf16, Dtype::f16})
+    modules.get(paged_decode(k), trace_);
+  std::vector<std::string> used;
+  for (const CellTouch& touch : trace_.take()) {
+    EXPECT_EQ(touch.cell, "paged_decode_v1<D=64,GROUP=4>");
+    EXPECT_EQ(touch.built_for, "q=f32,k=f32,v=f32");
+    EXPECT_EQ(touch.wrote, used.empty());
+    used.push_back(touch.used_for);
+  }
+  EXPECT_EQ(used,
+            (std::vector<std::string>{"q=f32,k=f32,v=f32", "q=f32,k=f16,v=f32", "q=f32,k=f32,v=f32",
+                                      "q=f32,k=bf16,v=f32", "q=f32,k=f16,v=f32"}));
+}
+
+TEST_F(ModuleCacheTest, ThreadsThatHitAndMissAtOnceEachGetTheirVariantsModule) {
+  ModuleCache& modules = cache();
+  const std::vector<VariantSpec> variants = {paged_decode(Dtype::f32), paged_decode(Dtype::f16),
+                                             paged_decode(Dtype::f32, 128)};
+  std::barrier start(4);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        Trace trace;
+        start.arrive_and_wait();
+        for (std::size_t i = 0; i < 100; ++i) {
+          const VariantSpec& variant = variants[(i + thread) % variants.size()];
+          wrong += !built_from(modules.get(variant, trace), variant);
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(toolchain_.compiles, 3);
+}
+
+TEST_F(ModuleCacheTest, AVariantThatWasRestoredIsRenderedAndLoadedAgain) {
+  ModuleCache& modules = cache();
+  modules.get(paged_decode(Dtype::f16), trace_);
+  modules.restore();
+  trace_.begin("again");
+  EXPECT_TRUE(built_from(modules.get(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
+  EXPECT_TRUE(trace_.take().at(0).wrote);
+  EXPECT_EQ(toolchain_.compiles, 1) << "the disk has it";
 }
 
 TEST_F(ModuleCacheTest, FailureIsNotRemembered) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "datasets/fill.hpp"
+#include "harness/judge.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 
@@ -197,19 +198,25 @@ PagedDecodeArgs DecodeRun::place(const DecodeCase& decode, Poison poison) {
   return args;
 }
 
-Decoded DecodeRun::decode(const DecodeCase& decode) {
-  Decoded result = decode_amid(Poison::ones, decode);
-  // A CPU carries the NaN of the first pattern through to what it writes, which then looks
-  // unwritten.
-  const Decoded again = decode_amid(Poison::high, decode);
+Decoded DecodeRun::decode(const DecodeCase& decode, Split split) {
+  Decoded result = decode_amid(Poison::ones, decode, split);
+  const Decoded again = decode_amid(Poison::high, decode, split);
   EXPECT_EQ(again.out, result.out);
   EXPECT_EQ(again.lse, result.lse);
   return result;
 }
 
-Decoded DecodeRun::decode_amid(Poison poison, const DecodeCase& decode) {
-  paged_decode_v1(*runtime_, place(decode, poison));
-  runtime_->backend().synchronize();
+Decoded DecodeRun::decode_amid(Poison poison, const DecodeCase& decode, Split split) {
+  const PagedDecodeArgs args = place(decode, poison);
+  if (split) {
+    const PagedDecodeV2Plan plan(*runtime_, args, read_page_table(runtime_->backend(), args.table),
+                                 *split);
+    paged_decode_v2(*runtime_, args, plan);
+    runtime_->backend().synchronize();
+  } else {
+    paged_decode_v1(*runtime_, args);
+    runtime_->backend().synchronize();
+  }
   ArenaReport report = arena_->inspect();
   EXPECT_EQ(report.unwritten, 0);
   EXPECT_EQ(report.broken_guards, std::vector<std::string>{});
@@ -237,6 +244,17 @@ Tensor DecodeRun::decode_one_page(const SparsePool& pool, std::int64_t page) {
   Tensor out = find(arena_->inspect().outputs, "out");
   std::memset(at, 0xff, content.bytes().size());  // NaN for whoever reads it next
   return out;
+}
+
+void expect_right(const DecodeCase& decode, const Decoded& got) {
+  const ReferenceResult want = decode.expectation();
+  EXPECT_EQ(want.refused, "") << decode.c.id();
+  for (const auto& [output, tensor] :
+       {std::pair{want.outputs[0], got.out}, {want.outputs[1], got.lse}}) {
+    const Judgement judgement = judge_output(output, tensor);
+    EXPECT_NE(judgement.verdict, Verdict::failed) << decode.c.id() << ": " << judgement.detail;
+    EXPECT_LE(judgement.error, judgement.tolerance) << decode.c.id();
+  }
 }
 
 }  // namespace parity

@@ -1,21 +1,24 @@
-// Cases of paged_decode_v1 whose inputs a test may change, and a host runtime that runs them.
+// Cases of paged decode whose inputs a test may change, and a host runtime that runs them through
+// either version.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/tensor.hpp"
 #include "device/arena.hpp"
 #include "device/paged_decode_v1.hpp"
+#include "device/paged_decode_v2.hpp"
 #include "device/runtime.hpp"
 #include "harness/case.hpp"
 
 namespace parity {
 
 struct DecodeCase {
-  /// `id` without the kernel's name.
+  /// An id of paged_decode_v1 without the kernel's name.
   explicit DecodeCase(const std::string& id);
   /// `batch` equal rows of one token, D = 8, one head.
   static DecodeCase uniform(std::int64_t batch);
@@ -60,6 +63,9 @@ class SparsePool {
   void* memory_;
 };
 
+/// Pages per chunk for paged_decode_v2; nothing: paged_decode_v1.
+using Split = std::optional<std::int64_t>;
+
 class DecodeRun {
  public:
   explicit DecodeRun(Faults faults = {});
@@ -72,16 +78,19 @@ class DecodeRun {
   PagedDecodeArgs place(const DecodeCase& decode, Poison poison = Poison::ones);
   /// Also expects that nothing but the outputs was written, these wholly, and the same bits
   /// whatever lies around the buffers.
-  Decoded decode(const DecodeCase& decode);
+  Decoded decode(const DecodeCase& decode, Split split = {});
+  /// Amid one poison only.
+  Decoded decode_amid(Poison poison, const DecodeCase& decode, Split split = {});
   /// out of one row whose only page is `page`, filled alike for every page. Both k and v lie there.
   Tensor decode_one_page(const SparsePool& pool, std::int64_t page);
 
  private:
-  Decoded decode_amid(Poison poison, const DecodeCase& decode);
-
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Arena> arena_;
   std::vector<ArenaBuffer> buffers_;
 };
+
+/// The kernel's outputs against the reference, judged as in a run.
+void expect_right(const DecodeCase& decode, const Decoded& got);
 
 }  // namespace parity

@@ -1,13 +1,19 @@
 // Plants by name.
 #include "harness/plants/plants.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "datasets/errors.hpp"
 #include "device/faults.hpp"
+#include "harness/case.hpp"
 
 namespace parity {
 namespace {
@@ -43,22 +49,44 @@ TEST(PlantsTest, AnUnknownNameIsAUsageErrorNamingTheKnownOnes) {
     FAIL() << "accepted";
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "no plant is called 'weak_modul_key'; there are weak_module_key drift");
+              "no plant is called 'weak_modul_key'; there are weak_module_key, drift, "
+              "dirty_workspace, unwritten_output, overrun, input_overwritten, abort, hang, "
+              "sticky_error");
   }
 }
 
 TEST(PlantsTest, SayWhatFindingTheyMustProduce) {
-  const auto expected = [](std::string_view name) -> const Plant& {
-    for (const Plant& plant : plants()) {
-      if (plant.name == name) return plant;
-    }
-    throw UsageError("no such plant");
-  };
-  EXPECT_EQ(expected("weak_module_key").expected_kind, "order_dependent");
-  EXPECT_EQ(expected("weak_module_key").expected_carrier, "module_cache");
-  EXPECT_EQ(expected("drift").expected_kind, "order_dependent");
-  EXPECT_EQ(expected("drift").expected_fingerprint, "bits");
-  EXPECT_EQ(expected("drift").expected_carrier, "");
+  std::vector<std::string> rows;
+  for (const Plant& plant : plants())
+    rows.push_back(fmt::format("{}: {}/{} {}", plant.name, plant.expected_kind,
+                               plant.expected_fingerprint, plant.expected_carrier));
+  EXPECT_EQ(rows,
+            (std::vector<std::string>{
+                "weak_module_key: order_dependent/ module_cache", "drift: order_dependent/bits ",
+                "dirty_workspace: order_dependent/ workspace_pool",
+                "unwritten_output: hygiene/unwritten ", "overrun: hygiene/guard ",
+                "input_overwritten: hygiene/input ", "abort: crash/crash ",
+                "hang: timeout/timeout ", "sticky_error: crash/crash "}));
+}
+
+TEST(PlantsTest, StrikeCasesOfTheirOwnUnlessTheOrderDecides) {
+  const std::vector<Case> smoke = suite_cases(registry(), Suite::smoke);
+  for (const Plant& plant : plants()) {
+    EXPECT_EQ(plant.strikes.empty(), plant.expected_kind == "order_dependent") << plant.name;
+    if (plant.strikes.empty()) continue;
+    const std::vector<std::string> patterns(plant.strikes.begin(), plant.strikes.end());
+    std::set<std::string> kernels;
+    for (const Case& c : select(smoke, patterns)) kernels.insert(c.spec->name);
+    EXPECT_EQ(kernels.size(), registry().size()) << plant.name << " misses a kernel";
+  }
+}
+
+TEST(PlantsTest, StandInTheReadme) {
+  const std::filesystem::path readme = std::filesystem::path(PARITY_SOURCE_DIR) / "README.md";
+  std::ifstream file(readme);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const Plant& plant : plants())
+    EXPECT_NE(text.find(fmt::format("| `{}` |", plant.name)), text.npos) << plant.name;
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ class StrictBackend final : public Backend {
   }
   void launch(const Module&, const LaunchShape&, const void*, std::size_t) override {}
   void synchronize() override {}
+  std::unique_ptr<Stopwatch> stopwatch() override { return inner_.stopwatch(); }
 
  private:
   FakeBackend inner_;

@@ -20,13 +20,16 @@ inline RunReport clean_report() {
   report.seed = 7;
   report.suite = "smoke";
   for (const char* id : {kHalfCase, kSingleCase}) {
-    report.cases.push_back({.id = id,
-                            .verdict = Verdict::passed,
-                            .error = 2e-7,
-                            .tolerance = 1e-5,
-                            .runs = 3,
-                            .distinct_bits = 1,
-                            .detail = ""});
+    report.cases.push_back(
+        {.id = id,
+         .verdict = Verdict::passed,
+         .error = 2e-7,
+         .tolerance = 1e-5,
+         .runs = 3,
+         .distinct_bits = 1,
+         .detail = "",
+         .outputs = {{.name = "out", .error = 1e-7, .tolerance = 1e-5, .of_bound = 0.25},
+                     {.name = "lse", .error = 2e-7, .tolerance = 1e-5, .of_bound = 0}}});
   }
   report.coverage = {.orders = 2,
                      .executions = 6,

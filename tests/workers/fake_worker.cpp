@@ -1,5 +1,5 @@
 // A worker without kernels whose cases say what becomes of it: "fake/abort", "fake/hang", ...
-// Started with a word, it misbehaves at hello.
+// Started with a word, it misbehaves at hello or at its end.
 #include <signal.h>
 #include <unistd.h>
 
@@ -144,6 +144,20 @@ std::string FakeWorker::serve(const Request& request) {
   return parity::done_reply();
 }
 
+/// After bye. The exit status, where it comes to one.
+int end(const FakeWorker& worker) {
+  const auto ran = [&](const std::string& id) {
+    return std::find(worker.past.begin(), worker.past.end(), id) != worker.past.end();
+  };
+  if (worker.manner == "leaky" || ran("fake/leaky")) {
+    std::cerr << "SUMMARY: 8 bytes leaked\nand more words\n" << std::flush;
+    return 23;
+  }
+  if (ran("fake/abort_at_end")) std::abort();
+  if (ran("fake/linger")) wait_for_ever();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -160,5 +174,5 @@ int main(int argc, char** argv) {
     say(worker.serve(request) + "\n" + unasked);
     if (request.op == "bye") break;
   }
-  return 0;
+  return end(worker);
 }

@@ -1,9 +1,9 @@
-// The parameter struct of paged_decode_v1, the same for host code and kernel text.
+// What every paged decode kernel is given, the same for host code and kernel text.
 #pragma once
 
 namespace parity {
 
-struct PagedDecodeV1Params {
+struct PagedDecodeParams {
   const void* q;  // [B, Hq, D]
   const void* k;
   const void* v;

@@ -1,4 +1,4 @@
-// The spec of paged_decode_v1: its smoke cases cover what they must, and its inputs are
+// The specs of paged decode kernels: their smoke cases cover what they must, and their inputs are
 // reproducible.
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 std::vector<Case> smoke_cases() {
   std::vector<Case> cases = suite_cases(registry(), Suite::smoke);
-  std::erase_if(cases, [](const Case& c) { return c.spec->name != "paged_decode_v1"; });
+  std::erase_if(cases, [](const Case& c) { return c.spec->operation != "paged_decode"; });
   return cases;
 }
 
@@ -44,18 +44,22 @@ std::int64_t dtypes_that_differ(const Case& a, const Case& b) {
                             std::plus<>(), std::not_equal_to<>());
 }
 
-TEST(PagedDecodeV1SpecTest, SmokeHasFortyDifferentCasesThatParseBack) {
+TEST(PagedDecodeSpecTest, SmokeHasDifferentCasesThatParseBack) {
   const std::vector<Case> cases = smoke_cases();
   std::set<std::string> ids;
   for (const Case& c : cases) {
     EXPECT_EQ(parse_case(registry(), c.id()), c);
     ids.insert(c.id());
   }
-  EXPECT_EQ(cases.size(), 40u);
-  EXPECT_EQ(ids.size(), 40u);
+  EXPECT_EQ(cases.size(), 48u);
+  EXPECT_EQ(ids.size(), 48u);
 }
 
-TEST(PagedDecodeV1SpecTest, SmokeCoversDtypesShapesAndRecipes) {
+TEST(PagedDecodeSpecTest, AllOfSmokeIsAtMostSixtyFourCases) {
+  EXPECT_LE(suite_cases(registry(), Suite::smoke).size(), 64u);
+}
+
+TEST(PagedDecodeSpecTest, SmokeCoversDtypesShapesAndRecipes) {
   const std::vector<Case> cases = smoke_cases();
   std::set<std::vector<Dtype>> dtypes;
   std::set<std::int64_t> groups;
@@ -72,36 +76,74 @@ TEST(PagedDecodeV1SpecTest, SmokeCoversDtypesShapesAndRecipes) {
   EXPECT_EQ(recipes, (std::set<std::string>{"ragged", "exact", "offset", "short", "empty", "nan"}));
 }
 
-/// A module cache keyed by constants alone must be caught wherever it is used.
-TEST(PagedDecodeV1SpecTest, EveryModuleGeometryIsUsedAtTwoDtypes) {
-  std::map<std::vector<std::pair<std::string, std::int64_t>>, std::set<std::vector<Dtype>>> cells;
-  for (const Case& c : smoke_cases()) {
-    if (c.recipe == "empty") continue;  // reads no pool
-    for (const VariantSpec& module : c.spec->modules(c)) cells[module.constants].insert(c.dtypes);
-  }
-  EXPECT_EQ(cells.size(), 16u) << "four head dims, four group buckets";
-  for (const auto& [constants, dtypes] : cells) EXPECT_GE(dtypes.size(), 2u);
+TEST(PagedDecodeSpecTest, SmokeCoversEveryPagesPerChunk) {
+  std::vector<Case> cases = smoke_cases();
+  std::erase_if(cases, [](const Case& c) { return c.spec->name != "paged_decode_v2"; });
+  EXPECT_EQ(values_of(cases, "ppc"), (std::set<std::int64_t>{0, 1, 2, 3, 4, 7, 16, 64, 100000}));
 }
 
-TEST(PagedDecodeV1SpecTest, EveryGeometryHasTwoCasesThatDifferInOneDtype) {
+/// A module cache keyed by constants alone must be caught wherever it is used.
+TEST(PagedDecodeSpecTest, EveryModuleGeometryIsUsedAtTwoDtypes) {
+  using Geometry = std::vector<std::pair<std::string, std::int64_t>>;
+  std::map<std::pair<std::string, Geometry>, std::set<std::vector<Dtype>>> cells;
+  std::set<Geometry> geometries;
+  for (const Case& c : smoke_cases()) {
+    if (c.recipe == "empty") continue;  // reads no pool
+    const VariantSpec module = c.spec->modules(c).front();
+    cells[{module.kernel, module.constants}].insert(c.dtypes);
+    geometries.insert(module.constants);
+  }
+  EXPECT_EQ(geometries.size(), 16u) << "four head dims, four group buckets";
+  for (const auto& [cell, dtypes] : cells) EXPECT_GE(dtypes.size(), 2u) << cell.first;
+}
+
+TEST(PagedDecodeSpecTest, AutoIsWrittenAsSuch) {
+  const std::string_view id =
+      "paged_decode_v2/q=f32,k=f32,v=f32/d=64,hq=4,hkv=2,page=1,ppc=auto/exact";
+  const Case c = parse_case(registry(), id);
+  EXPECT_EQ(c.constant("ppc"), 0);
+  EXPECT_EQ(c.id(), id);
+  EXPECT_THROW(parse_case(registry(),
+                          "paged_decode_v2/q=f32,k=f32,v=f32/d=64,hq=4,hkv=2,page=1,ppc=0/exact"),
+               UsageError);
+}
+
+TEST(PagedDecodeSpecTest, BothVersionsAtEveryPagesPerChunkShareInputsAndAnswers) {
+  const auto build = [](std::string_view kernel, std::string_view ppc) {
+    return build_case(parse_case(registry(), std::string(kernel) +
+                                                 "/q=f16,k=bf16,v=f32/d=64,hq=4,hkv=2,page=8" +
+                                                 std::string(ppc) + "/ragged"));
+  };
+  const PackCase v1 = build("paged_decode_v1", "");
+  for (const char* ppc : {",ppc=1", ",ppc=7", ",ppc=auto"}) {
+    const PackCase v2 = build("paged_decode_v2", ppc);
+    ASSERT_EQ(v2.inputs.size(), v1.inputs.size());
+    for (std::size_t i = 0; i < v1.inputs.size(); ++i)
+      EXPECT_EQ(v2.inputs[i].digest, v1.inputs[i].digest) << v1.inputs[i].name;
+    for (std::size_t i = 0; i < v1.outputs.size(); ++i)
+      EXPECT_EQ(v2.outputs[i].expected, v1.outputs[i].expected) << v1.outputs[i].name;
+  }
+}
+
+TEST(PagedDecodeSpecTest, EveryGeometryHasTwoCasesThatDifferInOneDtype) {
   const std::vector<Case> cases = smoke_cases();
   for (const Case& a : cases)
     EXPECT_TRUE(std::ranges::any_of(cases, [&](const Case& b) {
-      return geometry(a) == geometry(b) && dtypes_that_differ(a, b) == 1;
+      return a.spec == b.spec && geometry(a) == geometry(b) && dtypes_that_differ(a, b) == 1;
     })) << a.id();
 }
 
 /// Also refuses a case in which a plausible wrong answer would pass.
-TEST(PagedDecodeV1SpecTest, EverySmokeCaseTellsRightFromWrong) {
+TEST(PagedDecodeSpecTest, EverySmokeCaseTellsRightFromWrong) {
   for (const Case& c : smoke_cases()) EXPECT_NO_THROW(build_case(c)) << c.id();
 }
 
-TEST(PagedDecodeV1SpecTest, TheLongRecipeTellsRightFromWrong) {
+TEST(PagedDecodeSpecTest, TheLongRecipeTellsRightFromWrong) {
   EXPECT_NO_THROW(build_case(
       parse_case(registry(), "paged_decode_v1/q=bf16,k=bf16,v=bf16/d=64,hq=4,hkv=1,page=16/long")));
 }
 
-TEST(PagedDecodeV1SpecTest, InputsAreReproducible) {
+TEST(PagedDecodeSpecTest, InputsAreReproducible) {
   for (const Case& c : smoke_cases()) {
     const TensorList first = c.spec->inputs(c);
     const TensorList second = c.spec->inputs(c);
@@ -111,7 +153,7 @@ TEST(PagedDecodeV1SpecTest, InputsAreReproducible) {
   }
 }
 
-TEST(PagedDecodeV1SpecTest, PagesArePermutedAndUsedOnce) {
+TEST(PagedDecodeSpecTest, PagesArePermutedAndUsedOnce) {
   const Case c =
       parse_case(registry(), "paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=1,hkv=1,page=1/ragged");
   const TensorList inputs = c.spec->inputs(c);
@@ -125,7 +167,7 @@ TEST(PagedDecodeV1SpecTest, PagesArePermutedAndUsedOnce) {
       << "spare pages";
 }
 
-TEST(PagedDecodeV1SpecTest, TheNeedleIsAMultipleOfTheGroupsFirstQuery) {
+TEST(PagedDecodeSpecTest, TheNeedleIsAMultipleOfTheGroupsFirstQuery) {
   const Case c =
       parse_case(registry(), "paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=4,hkv=2,page=1/exact");
   const TensorList inputs = c.spec->inputs(c);
@@ -137,7 +179,7 @@ TEST(PagedDecodeV1SpecTest, TheNeedleIsAMultipleOfTheGroupsFirstQuery) {
               factor, 1e-6);
 }
 
-TEST(PagedDecodeV1SpecTest, ShapesThatAreNoCaseAreRefused) {
+TEST(PagedDecodeSpecTest, ShapesThatAreNoCaseAreRefused) {
   for (const char* constants :
        {"d=60,hq=4,hkv=1,page=16", "d=64,hq=4,hkv=3,page=16", "d=64,hq=4,hkv=0,page=16",
         "d=64,hq=4,hkv=1,page=0", "d=264,hq=4,hkv=1,page=16", "d=64,hq=0,hkv=1,page=16"}) {
@@ -147,7 +189,7 @@ TEST(PagedDecodeV1SpecTest, ShapesThatAreNoCaseAreRefused) {
   }
 }
 
-TEST(PagedDecodeV1SpecTest, EveryRecipeHoldsWhatItsNameSays) {
+TEST(PagedDecodeSpecTest, EveryRecipeHoldsWhatItsNameSays) {
   const auto all_of = [](std::string_view recipe, std::int64_t page, auto holds) {
     return std::ranges::all_of(paged_decode_rows(recipe, page), holds);
   };

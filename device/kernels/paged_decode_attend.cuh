@@ -1,0 +1,299 @@
+// Attention of up to GROUP query heads over consecutive pages of one row, by one block: what paged
+// decode kernels share. A warp's lanes form token streams: D/8 lanes hold one token, and each
+// stream runs its own online softmax in base 2. The block's streams are merged at the end in a
+// fixed order.
+#pragma once
+
+#include "numeric.cuh"
+#include "paged_decode_params.cuh"
+#include "simt.cuh"
+
+namespace parity {
+
+using Q = PARITY_DTYPE_Q;
+using K = PARITY_DTYPE_K;
+using V = PARITY_DTYPE_V;
+
+constexpr u32 kHeadDim = PARITY_D;
+constexpr u32 kGroup = PARITY_GROUP;
+constexpr u32 kThreads = 128;
+constexpr u32 kPacks = kHeadDim / 8;
+constexpr u32 kLanes = kPacks > 16  ? 32
+                       : kPacks > 8 ? 16
+                       : kPacks > 4 ? 8
+                       : kPacks > 2 ? 4
+                                    : kPacks;
+constexpr u32 kStreams = kThreads / kLanes;
+constexpr u32 kUnroll = 4;  // tokens of a stream in flight
+constexpr u32 kTile = kStreams * kUnroll;
+// No f32 register adds up more than 512 tokens: one longer chain fails 1e-5.
+constexpr u32 kChainTiles = 512 / kUnroll;
+constexpr u32 kFullWarp = 0xffffffffu;
+// Stands for the weight of a -inf score or of no token: such a token is skipped, not multiplied by
+// 0.
+constexpr f32 kNoWeight = -1.0f;
+
+/// Tokens that one stream has seen, for each head: largest score, sum of weights, weighted V.
+struct Softmax {
+  f32 max[kGroup];
+  f32 sum[kGroup];
+  f32 value[kGroup][8];
+};
+
+/// Per thread, in shared memory, thread index last: what was flushed out of registers.
+struct Flushed {
+  f32* max;    // [kGroup][kThreads]
+  f32* sum;    // [kGroup][kThreads]
+  f32* value;  // [kGroup][8][kThreads]
+};
+
+/// Consecutive tokens of a row: all of them, or a chunk's.
+struct Row {
+  const i32* pages;
+  u32 first;  // position of token 0 in the first page
+  u32 tokens;
+};
+
+/// Where one token lies.
+struct Place {
+  i32 page;
+  u32 slot;
+};
+
+PARITY_DEVICE void clear(Softmax& state) {
+#pragma unroll
+  for (u32 h = 0; h < kGroup; ++h) {
+    state.max[h] = -infinity();
+    state.sum[h] = 0.0f;
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) state.value[h][j] = 0.0f;
+  }
+}
+
+/// What a sum relative to `old_max` is multiplied by to become relative to `new_max` >= old_max. At
+/// old_max = -inf the sum is 0, or NaN after a NaN score, and must stay so.
+PARITY_DEVICE f32 rescale(f32 old_max, f32 new_max) {
+  return old_max == -infinity() ? 1.0f : exp2(old_max - new_max);
+}
+
+/// Of the row's pages cut into chunks of `chunk_pages`, those of one. A row without pages is one
+/// empty chunk.
+PARITY_DEVICE Row find_row(const PagedDecodeParams& p, u32 row, u32 chunk, u32 chunk_pages) {
+  const u32 begin = static_cast<u32>(p.indptr[row]);
+  const u32 pages = static_cast<u32>(p.indptr[row + 1]) - begin;
+  if (pages == 0) return {p.indices, 0, 0};
+  const u32 first_page = chunk * chunk_pages;
+  const u32 left = pages - first_page;
+  const u32 mine = left < chunk_pages ? left : chunk_pages;
+  const u32 first = chunk == 0 ? static_cast<u32>(p.first_page_offset[row]) : 0;
+  const u32 last = mine == left ? static_cast<u32>(p.last_page_len[row]) : p.page_size;
+  return {p.indices + begin + first_page, first, (mine - 1) * p.page_size + last - first};
+}
+
+PARITY_DEVICE void find_places(const PagedDecodeParams& p, const Row& row, u32 token,
+                               Place (&places)[kUnroll]) {
+#pragma unroll
+  for (u32 i = 0; i < kUnroll; ++i, token += kStreams) {
+    if (token >= row.tokens) continue;
+    const u32 position = row.first + token;
+    const u32 page = static_cast<u32>((static_cast<u64>(position) * p.page_magic) >> p.page_shift);
+    places[i] = {row.pages[page], position - page * p.page_size};
+  }
+}
+
+/// This lane's eight elements of each token; `base` points at them in page 0, slot 0.
+template <class T>
+PARITY_DEVICE void load_tokens(const T* base, i64 page_stride, i64 slot_stride,
+                               const Place (&places)[kUnroll], const bool (&wanted)[kUnroll],
+                               Pack8<T> (&packs)[kUnroll]) {
+#pragma unroll
+  for (u32 i = 0; i < kUnroll; ++i) {
+    packs[i] = {};
+    if (wanted[i])
+      packs[i] = load8(base + places[i].page * page_stride + places[i].slot * slot_stride);
+  }
+}
+
+/// q of the block's heads as [head][half][lane][4] floats, zero beyond `heads` and D: conflict-free
+/// 16-byte reads.
+PARITY_DEVICE void stage_query(const Q* q, u32 heads, f32* query) {
+  for (u32 i = thread_x(); i < kGroup * kLanes; i += kThreads) {
+    const u32 head = i / kLanes, lane = i % kLanes;
+    f32 values[8] = {};
+    if (head < heads && lane < kPacks) load8(q + head * kHeadDim + lane * 8, values);
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) query[((head * 2 + j / 4) * kLanes + lane) * 4 + j % 4] = values[j];
+  }
+}
+
+/// q·k of every token and head, in every lane of the stream.
+PARITY_DEVICE void dot_products(const Pack8<K> (&packs)[kUnroll], const f32* query, u32 lane,
+                                f32 (&scores)[kUnroll * kGroup]) {
+#pragma unroll
+  for (u32 h = 0; h < kGroup; ++h) {
+    f32 q[8];
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) q[j] = query[((h * 2 + j / 4) * kLanes + lane) * 4 + j % 4];
+#pragma unroll
+    for (u32 i = 0; i < kUnroll; ++i) {
+      f32 k[8];
+      unpack(packs[i], k);
+      f32 dot = 0.0f;
+#pragma unroll
+      for (u32 j = 0; j < 8; ++j) dot = fma(q[j], k[j], dot);
+      scores[i * kGroup + h] = dot;
+    }
+  }
+  segment_sum<kLanes>(kFullWarp, scores);
+}
+
+/// Turns scores into weights relative to the new maximum, and rescales what the state holds.
+PARITY_DEVICE void weigh(Softmax& state, f32 (&scores)[kUnroll * kGroup]) {
+#pragma unroll
+  for (u32 h = 0; h < kGroup; ++h) {
+    f32 max = state.max[h];
+#pragma unroll
+    for (u32 i = 0; i < kUnroll; ++i) max = larger(max, scores[i * kGroup + h]);
+    const f32 factor = rescale(state.max[h], max);
+    state.sum[h] *= factor;
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) state.value[h][j] *= factor;
+    state.max[h] = max;
+#pragma unroll
+    for (u32 i = 0; i < kUnroll; ++i) {
+      f32& score = scores[i * kGroup + h];
+      // A NaN score gives a NaN weight here even where the maximum is still -inf.
+      score = score == -infinity() ? kNoWeight : exp2(score - max);
+    }
+  }
+}
+
+PARITY_DEVICE void accumulate(Softmax& state, const f32 (&weights)[kUnroll * kGroup],
+                              const Pack8<V> (&packs)[kUnroll]) {
+#pragma unroll
+  for (u32 i = 0; i < kUnroll; ++i) {
+    f32 v[8];
+    unpack(packs[i], v);
+#pragma unroll
+    for (u32 h = 0; h < kGroup; ++h) {
+      const f32 weight = weights[i * kGroup + h];
+      if (weight == kNoWeight) continue;
+      state.sum[h] += weight;
+#pragma unroll
+      for (u32 j = 0; j < 8; ++j) state.value[h][j] = fma(weight, v[j], state.value[h][j]);
+    }
+  }
+}
+
+/// Adds the state to this thread's slots and clears it.
+PARITY_DEVICE void flush(Softmax& state, const Flushed& flushed, bool first) {
+  const u32 thread = thread_x();
+#pragma unroll
+  for (u32 h = 0; h < kGroup; ++h) {
+    f32& max = flushed.max[h * kThreads + thread];
+    f32& sum = flushed.sum[h * kThreads + thread];
+    const f32 both = first ? state.max[h] : larger(max, state.max[h]);
+    const f32 old_factor = first ? 1.0f : rescale(max, both);
+    const f32 factor = rescale(state.max[h], both);
+    max = both;
+    sum = (first ? 0.0f : sum * old_factor) + state.sum[h] * factor;
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) {
+      f32& value = flushed.value[(h * 8 + j) * kThreads + thread];
+      value = (first ? 0.0f : value * old_factor) + state.value[h][j] * factor;
+    }
+  }
+  clear(state);
+}
+
+/// Merges the streams for eight elements of one head and writes them.
+template <class Out>
+PARITY_DEVICE void merge_streams(const Flushed& flushed, u32 head, u32 lane, Out* out, f32* lse) {
+  f32 max = -infinity();
+  for (u32 s = 0; s < kStreams; ++s)
+    max = larger(max, flushed.max[head * kThreads + s * kLanes + lane]);
+  f32 sum = 0.0f;
+  f32 value[8] = {};
+  for (u32 s = 0; s < kStreams; ++s) {
+    const u32 thread = s * kLanes + lane;
+    const f32 factor = rescale(flushed.max[head * kThreads + thread], max);
+    sum = fma(flushed.sum[head * kThreads + thread], factor, sum);
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j)
+      value[j] = fma(flushed.value[(head * 8 + j) * kThreads + thread], factor, value[j]);
+  }
+  const bool nothing = sum == 0.0f;  // not attended, or every score -inf
+#pragma unroll
+  for (u32 j = 0; j < 8; ++j) value[j] = nothing ? 0.0f : value[j] / sum;
+  store8(out + lane * 8, value);
+  if (lane == 0) *lse = nothing ? -infinity() : max + log2(sum);
+}
+
+/// The row's tokens, a tile at a time; every thread of the block ends with its flushed state.
+PARITY_DEVICE void attend(const PagedDecodeParams& p, const Row& row, u32 kv_head, const f32* query,
+                          const Flushed& flushed) {
+  const u32 lane = thread_x() % kLanes;
+  const K* k_base = static_cast<const K*>(p.k) + kv_head * p.k_head + lane * 8;
+  const V* v_base = static_cast<const V*>(p.v) + kv_head * p.v_head + lane * 8;
+  u32 token = thread_x() / kLanes;
+  Place next[kUnroll] = {};
+  find_places(p, row, token, next);
+  Softmax state;
+  clear(state);
+  bool first = true;
+  u32 tiles_in_chain = 0;
+  for (u32 tile = 0; tile < row.tokens; tile += kTile, token += kTile) {
+    Pack8<K> k[kUnroll];
+    Pack8<V> v[kUnroll];
+    bool wanted[kUnroll];
+#pragma unroll
+    for (u32 i = 0; i < kUnroll; ++i)
+      wanted[i] = token + i * kStreams < row.tokens && lane < kPacks;
+    load_tokens(k_base, p.k_page, p.k_slot, next, wanted, k);
+    load_tokens(v_base, p.v_page, p.v_slot, next, wanted, v);
+    find_places(p, row, token + kTile, next);
+
+    f32 scores[kUnroll * kGroup];
+    dot_products(k, query, lane, scores);
+#pragma unroll
+    for (u32 i = 0; i < kUnroll * kGroup; ++i)
+      scores[i] =
+          token + i / kGroup * kStreams < row.tokens ? scores[i] * p.score_scale : -infinity();
+    weigh(state, scores);
+    accumulate(state, scores, v);
+    if (++tiles_in_chain == kChainTiles) {
+      flush(state, flushed, first);
+      first = false;
+      tiles_in_chain = 0;
+    }
+  }
+  if (first || tiles_in_chain > 0) flush(state, flushed, first);
+}
+
+/// What a block computes: which heads, of which row's tokens.
+struct Task {
+  u32 row;
+  u32 kv_head;
+  u32 heads;       // of GROUP; the last block of a kv head may have fewer
+  u32 first_head;  // among the row's query heads
+};
+
+/// Blocks are ordered by row (or chunk), then kv head, then chunk of query heads.
+PARITY_DEVICE Task find_task(const PagedDecodeParams& p) {
+  const u32 chunk = block_x() % p.head_chunks;
+  const u32 kv_head = block_x() / p.head_chunks % p.kv_heads;
+  const u32 left = p.group - chunk * kGroup;
+  return {block_x() / p.head_chunks / p.kv_heads, kv_head, left < kGroup ? left : kGroup,
+          kv_head * p.group + chunk * kGroup};
+}
+
+/// Every head of the task: `out` and `lse` are its first head's.
+template <class Out>
+PARITY_DEVICE void write_heads(const Flushed& flushed, u32 heads, Out* out, f32* lse) {
+  for (u32 i = thread_x(); i < heads * kLanes; i += kThreads) {
+    const u32 head = i / kLanes, lane = i % kLanes;
+    if (lane < kPacks) merge_streams(flushed, head, lane, out + head * kHeadDim, lse + head);
+  }
+}
+
+}  // namespace parity

@@ -1,0 +1,96 @@
+// Blocks and parameters of paged decode kernels.
+#include "device/paged_decode_blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numbers>
+#include <string_view>
+
+#include "datasets/errors.hpp"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kMaxBucket = 8;
+
+void check_dtype(const std::string& kernel, std::string_view axis, Dtype dtype) {
+  if (dtype != Dtype::f32 && dtype != Dtype::f16 && dtype != Dtype::bf16)
+    throw UsageError(
+        fmt::format("{}: {} is {}, but must be f32, f16 or bf16", kernel, axis, name(dtype)));
+}
+
+/// Division by `divisor` as a multiplication, exact for every dividend below 2^31 (Granlund and
+/// Montgomery, "Division by invariant integers using multiplication", 1994).
+void set_page_division(PagedDecodeParams& params, std::uint32_t divisor) {
+  const auto log = static_cast<std::uint32_t>(std::bit_width(divisor - 1));
+  params.page_size = divisor;
+  params.page_shift = 31 + log;
+  params.page_magic =
+      static_cast<std::uint32_t>(((std::uint64_t{1} << params.page_shift) + divisor - 1) / divisor);
+}
+
+}  // namespace
+
+HeadBlocks HeadBlocks::of(std::int64_t group) {
+  const auto next = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(group)));
+  const std::int64_t bucket = std::min(kMaxBucket, next);
+  return {group, bucket, (group + bucket - 1) / bucket};
+}
+
+VariantSpec paged_decode_variant(const std::string& kernel, Dtype q, Dtype k, Dtype v,
+                                 std::int64_t head_dim, std::int64_t group_size) {
+  check_dtype(kernel, "q", q);
+  check_dtype(kernel, "k", k);
+  check_dtype(kernel, "v", v);
+  if (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0)
+    throw UsageError(
+        fmt::format("{}: head_dim is {}, but must be a multiple of 8 up to 256", kernel, head_dim));
+  if (group_size < 1)
+    throw UsageError(
+        fmt::format("{}: group_size is {}, but must be at least 1", kernel, group_size));
+  return {.kernel = kernel,
+          .constants = {{"D", head_dim}, {"GROUP", HeadBlocks::of(group_size).bucket}},
+          .dtypes = {{"q", q}, {"k", k}, {"v", v}}};
+}
+
+std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,
+                                std::int64_t chunks) {
+  const HeadBlocks blocks = HeadBlocks::of(args.q.type.shape[1] / args.kv_heads);
+  const std::int64_t each = args.kv_heads * blocks.chunks;
+  if (chunks > std::numeric_limits<std::int32_t>::max() / each)
+    throw UsageError(fmt::format(
+        "{}: q has {} rows in {} chunks, {} blocks each: more than a grid of 2^31 - 1 blocks",
+        kernel, args.q.type.shape[0], chunks, each));
+  return static_cast<std::uint32_t>(chunks * each);
+}
+
+PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift) {
+  const HeadBlocks blocks = HeadBlocks::of(args.q.type.shape[1] / args.kv_heads);
+  PagedDecodeParams params{};
+  params.q = args.q.data;
+  params.k = args.k.pages.data;
+  params.v = args.v.pages.data;
+  params.indptr = static_cast<const int*>(args.table.indptr.data);
+  params.indices = static_cast<const int*>(args.table.indices.data);
+  params.last_page_len = static_cast<const int*>(args.table.last_page_len.data);
+  params.first_page_offset = static_cast<const int*>(args.table.first_page_offset.data);
+  params.out = args.out.data;
+  params.lse = static_cast<float*>(args.lse.data);
+  params.k_page = args.k.stride_page;
+  params.k_slot = args.k.stride_slot;
+  params.k_head = args.k.stride_head;
+  params.v_page = args.v.stride_page;
+  params.v_slot = args.v.stride_slot;
+  params.v_head = args.v.stride_head;
+  params.score_scale = static_cast<float>(std::numbers::log2e * args.scale) * drift;
+  params.kv_heads = static_cast<unsigned>(args.kv_heads);
+  params.group = static_cast<unsigned>(blocks.group);
+  params.head_chunks = static_cast<unsigned>(blocks.chunks);
+  set_page_division(params, static_cast<std::uint32_t>(args.page_size));
+  return params;
+}
+
+}  // namespace parity

@@ -1,0 +1,37 @@
+// How paged decode kernels cut their work into blocks and what they are given: the same for every
+// kernel of the operation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "device/kernels/paged_decode_params.cuh"
+#include "device/paged_decode_args.hpp"
+#include "device/variant.hpp"
+
+namespace parity {
+
+inline constexpr std::uint32_t kPagedDecodeThreads = 128;
+
+/// Query heads of a kv head, cut into blocks of a compile-time size.
+struct HeadBlocks {
+  std::int64_t group = 0;   ///< query heads of a kv head
+  std::int64_t bucket = 0;  ///< those that one block computes together: 1, 2, 4 or 8
+  std::int64_t chunks = 0;  ///< blocks over one kv head's query heads
+
+  static HeadBlocks of(std::int64_t group);
+};
+
+/// Key of the module of `kernel` for these dtypes. Throws UsageError naming the argument that is
+/// not supported.
+VariantSpec paged_decode_variant(const std::string& kernel, Dtype q, Dtype k, Dtype v,
+                                 std::int64_t head_dim, std::int64_t group_size);
+
+/// A grid of `chunks` · kv heads · head chunks blocks. Throws UsageError beyond 2^31 - 1.
+std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,
+                                std::int64_t chunks);
+
+/// Parameters from checked arguments; `drift` multiplies the scores.
+PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift);
+
+}  // namespace parity

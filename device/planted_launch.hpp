@@ -1,0 +1,53 @@
+// What the plants do to a launch; nothing when none is on.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "device/faults.hpp"
+
+namespace parity {
+
+struct Launch;  // device/runtime.hpp
+
+class PlantedLaunch {
+ public:
+  /// `launch` must outlive this. `awaited` is the runtime's: the output that a struck launch leaves
+  /// to a later one, which `unwritten_output` then strikes in its stead.
+  PlantedLaunch(const Faults& faults, Backend& backend, const Launch& launch, const void*& awaited);
+
+  /// The grid, short of its last block under `unwritten_output`.
+  LaunchShape shape() const;
+  /// The parameters; under `sticky_error` with a null pointer for the input.
+  std::span<const std::byte> params() const;
+  /// `abort` and `hang` do not return.
+  void before() const;
+  /// `overrun` and `input_overwritten` write, once the kernel has ended.
+  void after() const;
+
+ private:
+  const Faults& faults_;
+  Backend& backend_;
+  const Launch& launch_;
+  bool struck_;
+  bool lacks_block_;
+  std::vector<std::byte> nulled_;
+};
+
+/// Device memory that a planted kernel leaves as it lies: what it held when this was made, put back
+/// at the end.
+class LeftAsItLay {
+ public:
+  LeftAsItLay(Backend& backend, void* memory, std::size_t bytes);
+  /// Waits for the launches so far.
+  void put_back() const;
+
+ private:
+  Backend& backend_;
+  void* memory_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace parity

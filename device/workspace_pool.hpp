@@ -1,0 +1,63 @@
+// Scratch memory that outlives a launch: a carrier. One block for each use, grown on demand, its
+// content left as the last launch left it, as in a production engine.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "device/carrier.hpp"
+#include "device/device_buffer.hpp"
+#include "device/device_tensor.hpp"
+#include "device/faults.hpp"
+#include "device/trace.hpp"
+
+namespace parity {
+
+/// What a block is for. Two uses never share one.
+struct WorkspaceKey {
+  std::string kernel;   ///< "paged_decode_v2"
+  std::string purpose;  ///< "partials"
+
+  auto operator<=>(const WorkspaceKey&) const = default;
+
+  /// "paged_decode_v2/partials"
+  std::string canonical() const;
+  /// Inverse of canonical(). Throws UsageError.
+  static WorkspaceKey parse(std::string_view canonical);
+};
+
+class WorkspacePool final : public Carrier {
+ public:
+  WorkspacePool(Backend& backend, const Faults& faults);
+
+  /// At least `bytes` bytes, as u8 [bytes], valid until the next request under this key and until
+  /// restore(). A block that is too small is replaced (waiting for launches that use it). A fresh
+  /// block holds 0xff everywhere: no launch may rely on what it finds. The touch is recorded in
+  /// `trace`. Throws DeviceError when there is no room.
+  DeviceTensor get(const WorkspaceKey& key, std::size_t bytes, Trace& trace);
+
+  std::string_view name() const override { return "workspace_pool"; }
+  /// content: the block's bytes in hexadecimal. Throws UsageError for a block above 8 MiB.
+  std::vector<CellState> snapshot() const override;
+  void restore() override;
+  void set(const std::vector<CellState>& cells) override;
+
+ private:
+  struct Block {
+    DeviceBuffer memory;
+    std::string writer;  ///< label of the run that had it last
+  };
+
+  DeviceBuffer fresh(std::size_t bytes) const;
+
+  Backend& backend_;
+  const Faults faults_;
+  std::map<WorkspaceKey, Block> blocks_;
+};
+
+}  // namespace parity

@@ -1,0 +1,76 @@
+// harness cache: what the folder of compiled modules holds, whether it is sound, and emptying it.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+
+#include "device/cache_folder.hpp"
+#include "harness/commands.hpp"
+#include "harness/paths.hpp"
+
+namespace parity {
+namespace {
+
+constexpr int kDamaged = 1;
+
+void print_foreign(const CacheFolder& found) {
+  for (const std::filesystem::path& path : found.foreign)
+    fmt::print("foreign    {}\n", path.string());
+}
+
+int info(const std::filesystem::path& folder) {
+  const CacheFolder found = read_cache_folder(folder);
+  fmt::print("folder     {}\nentries    {}\nbytes      {}\nlimit      {} (PARITY_CACHE_BYTES)\n",
+             folder.string(), found.entries.size(), found.bytes(), cache_limit());
+  print_foreign(found);
+  return 0;
+}
+
+int verify(const std::filesystem::path& folder) {
+  const CacheFolder found = read_cache_folder(folder);
+  std::size_t images = 0;
+  std::size_t damaged = 0;
+  for (const CacheEntry& entry : found.entries)
+    for (const std::filesystem::path& file : entry.files) {
+      if (!is_image(file)) continue;
+      ++images;
+      if (image_state(file) != ImageState::damaged) continue;
+      ++damaged;
+      fmt::print("damaged    {}\n", file.string());
+    }
+  print_foreign(found);
+  fmt::print("{} images, {} damaged, {} foreign\n", images, damaged, found.foreign.size());
+  if (damaged > 0)
+    fmt::print(
+        "a damaged image is never used: it is built again when it is needed, or removed by "
+        "harness cache clear\n");
+  return damaged > 0 ? kDamaged : 0;
+}
+
+int clear(const std::filesystem::path& folder) {
+  const CacheFolder found = read_cache_folder(folder);
+  std::uint64_t removed = 0;
+  for (const CacheEntry& entry : found.entries) removed += remove_entry(entry);
+  const CacheFolder left = read_cache_folder(folder);
+  fmt::print("removed {} entries of {} bytes from {}; {} foreign files left\n",
+             found.entries.size() - left.entries.size(), removed, folder.string(),
+             left.foreign.size());
+  return 0;
+}
+
+}  // namespace
+
+int cache_command(const Options& options) {
+  const std::filesystem::path folder = paths().modules;
+  switch (options.cache) {
+    case CacheAction::info:
+      return info(folder);
+    case CacheAction::verify:
+      return verify(folder);
+    case CacheAction::clear:
+      return clear(folder);
+  }
+  return 0;
+}
+
+}  // namespace parity

@@ -1,0 +1,43 @@
+// Every module that a public launch function can ask for, found by asking it: the part of a
+// kernel's description that the audit reads.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "datasets/errors.hpp"
+#include "device/variant.hpp"
+
+namespace parity {
+
+/// A module, and what was asked for.
+struct LaunchVariant {
+  /// Of the buffers that the module reads and writes, as the caller of the launch function chose
+  /// them. Never read off `spec`: a dtype that `spec` forgets shows as two choices with one spec.
+  std::vector<std::pair<std::string, Dtype>> dtypes;
+  VariantSpec spec;
+};
+
+/// Every dtype there is.
+std::vector<Dtype> all_dtypes();
+/// 1, 2, ..., last.
+std::vector<std::int64_t> one_to(std::int64_t last);
+
+/// Those of `values` that `ask` does not refuse with a UsageError.
+template <class Value, std::invocable<Value> Ask>
+std::vector<Value> accepted(std::vector<Value> values, Ask ask) {
+  std::erase_if(values, [&](const Value& value) {
+    try {
+      ask(value);
+      return false;
+    } catch (const UsageError&) {
+      return true;
+    }
+  });
+  return values;
+}
+
+}  // namespace parity

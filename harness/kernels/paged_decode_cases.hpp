@@ -1,0 +1,43 @@
+// What the specs of paged decode kernels share: axes, smoke ids and launch arguments.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/paged_decode_args.hpp"
+#include "harness/case.hpp"
+#include "harness/kernel_spec.hpp"
+#include "harness/kernels/launch_variant.hpp"
+
+namespace parity {
+
+/// Smoke cases of one geometry. At least two differ in one dtype alone, so that a module cache
+/// keyed by geometry is seen.
+struct SmokeGeometry {
+  std::string_view constants;  ///< "d=64,hq=8,hkv=2,page=16"
+  std::string_view recipe;
+  std::vector<std::string_view> dtypes;  ///< q, k, v: f = f32, h = f16, b = bf16
+};
+
+/// Ids of `kernel` in the order given.
+std::vector<std::string> paged_decode_smoke(std::string_view kernel,
+                                            const std::vector<SmokeGeometry>& geometries);
+
+/// q, k and v.
+std::vector<DtypeAxis> paged_decode_dtypes();
+/// d, hq, hkv and page; a kernel's own axes follow.
+std::vector<ConstantAxis> paged_decode_constants();
+
+/// Arguments of a case's launch, with a checked page table.
+PagedDecodeArgs paged_decode_args(const Case& c, const DeviceTensors& buffers);
+
+/// Key of a kernel's module for dtypes of q, k and v, a head dim and a group size, as in
+/// device/paged_decode_v1.hpp.
+using PagedDecodeVariant = VariantSpec (*)(Dtype q, Dtype k, Dtype v, std::int64_t head_dim,
+                                           std::int64_t group_size);
+
+/// All that `variant` does not refuse, one for each group bucket.
+std::vector<LaunchVariant> paged_decode_variants(PagedDecodeVariant variant);
+
+}  // namespace parity

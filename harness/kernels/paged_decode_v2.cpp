@@ -1,0 +1,86 @@
+// The one description of paged_decode_v2: paged decode's axes and pages per chunk.
+#include "device/paged_decode_v2.hpp"
+
+#include "device/split_kv_merge.hpp"
+#include "harness/kernels/paged_decode_cases.hpp"
+#include "harness/kernels/paged_decode_expectation.hpp"
+#include "harness/kernels/paged_decode_inputs.hpp"
+#include "harness/kernels/split_kv_merge_variants.hpp"
+
+namespace parity {
+namespace {
+
+/// More pages than any row has.
+constexpr std::int64_t kWholeRows = 100000;
+
+std::vector<SmokeGeometry> smoke() {
+  return {
+      {"d=64,hq=8,hkv=2,page=16,ppc=1", "ragged", {"fff", "fhf", "fhb", "hhb"}},
+      {"d=64,hq=8,hkv=2,page=16,ppc=2", "ragged", {"fff", "fhf"}},
+      {"d=64,hq=2,hkv=1,page=8,ppc=3", "ragged", {"hhh", "hhb"}},
+      {"d=64,hq=4,hkv=1,page=32,ppc=4", "empty", {"hbb", "bbb"}},
+      {"d=64,hq=4,hkv=1,page=1,ppc=4", "nan", {"bbb", "bhb"}},
+      {"d=96,hq=4,hkv=2,page=1,ppc=7", "offset", {"hbh", "hhh"}},
+      {"d=96,hq=4,hkv=1,page=8,ppc=2", "exact", {"fhh", "hhh"}},
+      {"d=128,hq=1,hkv=1,page=32,ppc=64", "exact", {"bfb", "bff"}},
+      {"d=128,hq=10,hkv=2,page=1,ppc=16", "ragged", {"bhf", "bbf"}},
+      {"d=256,hq=2,hkv=2,page=8,ppc=auto", "ragged", {"hfb", "hfh"}},
+      {"d=256,hq=4,hkv=1,page=16,ppc=100000", "offset", {"hff", "fff"}},
+  };
+}
+
+std::vector<ConstantAxis> constants() {
+  std::vector<ConstantAxis> axes = paged_decode_constants();
+  axes.push_back({.name = "ppc",
+                  .values = {1, 2, 3, 4, 7, 16, 64, kWholeRows, kAutoPagesPerChunk},
+                  .schedule = true,
+                  .zero = "auto"});
+  return axes;
+}
+
+/// The merge's too, which a plan without a split does not launch.
+std::vector<VariantSpec> modules(const Case& c) {
+  return {paged_decode_v2_variant(c.dtype("q"), c.dtype("k"), c.dtype("v"), c.constant("d"),
+                                  c.constant("hq") / c.constant("hkv")),
+          split_kv_merge_variant(Dtype::f32, c.dtype("q"), c.constant("d"))};
+}
+
+/// The merge's too, of f32 partials.
+std::vector<LaunchVariant> variants() {
+  std::vector<LaunchVariant> all = paged_decode_variants(paged_decode_v2_variant);
+  for (LaunchVariant& merge : split_kv_merge_variants())
+    if (merge.dtypes.front().second == Dtype::f32) all.push_back(std::move(merge));
+  return all;
+}
+
+std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers) {
+  const PagedDecodeArgs args = paged_decode_args(c, buffers);
+  check_paged_decode_args(args);
+  const PagedDecodeV2Plan plan(runtime, args, read_page_table(runtime.backend(), args.table),
+                               c.constant("ppc"));
+  std::string resolved = paged_decode_v2(runtime, args, plan);
+  runtime.backend().synchronize();  // The plan's arrays are in use until then.
+  return resolved;
+}
+
+}  // namespace
+
+KernelSpec paged_decode_v2_spec() {
+  return {.name = "paged_decode_v2",
+          .operation = "paged_decode",
+          .dtypes = paged_decode_dtypes(),
+          .constants = constants(),
+          .recipes = paged_decode_recipes(),
+          .degenerate_recipes = paged_decode_degenerate_recipes(),
+          .smoke = paged_decode_smoke("paged_decode_v2", smoke()),
+          .valid = paged_decode_valid,
+          .inputs = paged_decode_inputs,
+          .outputs = paged_decode_outputs,
+          .reference = paged_decode_expectation,
+          .modules = modules,
+          .launch = launch,
+          .entry_point = "parity::paged_decode_v2",
+          .variants = variants};
+}
+
+}  // namespace parity

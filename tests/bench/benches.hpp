@@ -1,0 +1,40 @@
+// All benches by room, registered with Google Benchmark by name; what they share lives in a Bench.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/bench/bench_data.hpp"
+#include "tests/bench/bench_device.hpp"
+
+namespace parity {
+
+struct Bench {
+  BenchDevice device;
+  /// Of the shape that was asked for last, so that benches of one shape share it.
+  std::optional<DecodeData> decode = {};
+  /// Some bench ended in an error.
+  bool failed = false;
+
+  const DecodeData& decode_data(const DecodeShape& shape);
+
+  /// Registers `body`; what it throws becomes the bench's error. Unit: µs. `this` must live until
+  /// the benches have run.
+  benchmark::internal::Benchmark* add(const std::string& name,
+                                      std::function<void(benchmark::State&)> body);
+};
+
+/// Bytes that the decode kernels' benches move, whose ceilings are worth showing.
+std::vector<std::size_t> kernel_bench_bytes(const BenchDevice& device);
+
+/// paged_decode_v1, paged_decode_v2 (auto, and a sweep of pages per chunk) and split_kv_merge.
+void add_kernel_benches(Bench& bench);
+
+/// The reference, the judge, a worker's start and one run in it, a launch's cost on the host.
+void add_harness_benches(Bench& bench);
+
+}  // namespace parity

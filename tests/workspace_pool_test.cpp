@@ -1,0 +1,152 @@
+// The workspace pool: what a request finds, who had it last, and that it can be read, restored and
+// set.
+#include "device/workspace_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "datasets/errors.hpp"
+#include "fake_device.hpp"
+
+namespace parity {
+namespace {
+
+const WorkspaceKey kPartials{"paged_decode_v2", "partials"};
+const WorkspaceKey kOther{"paged_decode_v2", "scores"};
+
+std::vector<std::uint8_t> bytes_of(const DeviceTensor& tensor) {
+  std::vector<std::uint8_t> bytes(tensor.type.bytes());
+  std::memcpy(bytes.data(), tensor.data, bytes.size());
+  return bytes;
+}
+
+void write(const DeviceTensor& tensor, const std::string& text) {
+  ASSERT_LE(text.size(), tensor.type.bytes());
+  std::memcpy(tensor.data, text.data(), text.size());
+}
+
+class WorkspacePoolTest : public testing::Test {
+ protected:
+  DeviceTensor get(std::size_t bytes, const std::string& run, const WorkspaceKey& key = kPartials) {
+    trace_.begin(run);
+    return pool_.get(key, bytes, trace_);
+  }
+  CellTouch last_touch() {
+    const std::vector<CellTouch> touches = trace_.take();
+    EXPECT_EQ(touches.size(), 1u);
+    return touches.empty() ? CellTouch{} : touches.front();
+  }
+
+  FakeBackend backend_;
+  Trace trace_;
+  WorkspacePool pool_{backend_, Faults{}};
+};
+
+TEST_F(WorkspacePoolTest, AFreshBlockHoldsNothingToRelyOn) {
+  const DeviceTensor block = get(5, "a");
+  EXPECT_EQ(block.type, (TensorType{Dtype::u8, {5}}));
+  EXPECT_EQ(bytes_of(block), std::vector<std::uint8_t>(5, 0xff));
+}
+
+TEST_F(WorkspacePoolTest, ContentStaysForTheNextRequestThatFits) {
+  const DeviceTensor first = get(8, "a");
+  write(first, "leftover");
+  const DeviceTensor second = get(4, "b");
+  EXPECT_EQ(second.data, first.data);
+  EXPECT_EQ(second.type, (TensorType{Dtype::u8, {4}}));
+  EXPECT_EQ(bytes_of(second), (std::vector<std::uint8_t>{'l', 'e', 'f', 't'}));
+  EXPECT_EQ(get(8, "c").data, first.data) << "a smaller request does not shrink the block";
+}
+
+TEST_F(WorkspacePoolTest, ALargerRequestGetsAFreshBlock) {
+  write(get(4, "a"), "left");
+  EXPECT_EQ(bytes_of(get(8, "b")), std::vector<std::uint8_t>(8, 0xff));
+  EXPECT_EQ(backend_.allocations, 1) << "the old block is released";
+}
+
+TEST_F(WorkspacePoolTest, UsesDoNotShareABlock) {
+  write(get(4, "a"), "left");
+  EXPECT_EQ(bytes_of(get(4, "a", kOther)), std::vector<std::uint8_t>(4, 0xff));
+}
+
+TEST_F(WorkspacePoolTest, TouchesNameTheRunThatHadTheBlockLast) {
+  const std::string cell = "paged_decode_v2/partials";
+  get(8, "a");
+  EXPECT_EQ(last_touch(), (CellTouch{"workspace_pool", cell, true, "", "", "a"}));
+  get(8, "b");
+  EXPECT_EQ(last_touch(), (CellTouch{"workspace_pool", cell, false, "", "", "a"}));
+  get(4, "c");
+  EXPECT_EQ(last_touch(), (CellTouch{"workspace_pool", cell, false, "", "", "b"}));
+  get(16, "d");
+  EXPECT_EQ(last_touch(), (CellTouch{"workspace_pool", cell, true, "", "", "d"}));
+}
+
+TEST_F(WorkspacePoolTest, SnapshotIsTheContentInHexadecimal) {
+  EXPECT_TRUE(pool_.snapshot().empty());
+  write(get(4, "a", kOther), std::string("\x00\x7f\xa5", 3));
+  get(2, "a");
+  EXPECT_EQ(pool_.snapshot(), (std::vector<CellState>{{"paged_decode_v2/partials", "ffff"},
+                                                      {"paged_decode_v2/scores", "007fa5ff"}}));
+}
+
+TEST_F(WorkspacePoolTest, RestoreForgetsEveryBlock) {
+  write(get(4, "a"), "left");
+  pool_.restore();
+  EXPECT_EQ(backend_.allocations, 0);
+  EXPECT_TRUE(pool_.snapshot().empty());
+  EXPECT_EQ(bytes_of(get(4, "b")), std::vector<std::uint8_t>(4, 0xff));
+  EXPECT_TRUE(last_touch().wrote);
+}
+
+TEST_F(WorkspacePoolTest, SetMakesExactlyWhatASnapshotSaw) {
+  write(get(4, "a"), "left");
+  const std::vector<CellState> seen = pool_.snapshot();
+  WorkspacePool other(backend_, {});
+  other.get(kOther, 100, trace_);
+  other.set(seen);
+  EXPECT_EQ(other.snapshot(), seen);
+  trace_.begin("b");
+  EXPECT_EQ(bytes_of(other.get(kPartials, 4, trace_)),
+            (std::vector<std::uint8_t>{'l', 'e', 'f', 't'}));
+  EXPECT_EQ(last_touch(),
+            (CellTouch{"workspace_pool", "paged_decode_v2/partials", false, "", "", ""}));
+}
+
+TEST_F(WorkspacePoolTest, WhatCannotBeSetIsRefusedAndChangesNothing) {
+  write(get(4, "a"), "left");
+  const std::vector<CellState> before = pool_.snapshot();
+  const std::vector<std::vector<CellState>> malformed = {
+      {{"no slash", "00"}}, {{"/partials", "00"}}, {{"kernel/", "00"}},           {{"a/b", "0"}},
+      {{"a/b", "0g"}},      {{"a/b", "+1"}},       {{"a/b", "00"}, {"a/c", "xx"}}};
+  for (const std::vector<CellState>& cells : malformed) {
+    EXPECT_THROW(pool_.set(cells), UsageError) << cells.back().cell << " " << cells.back().content;
+    EXPECT_EQ(pool_.snapshot(), before);
+  }
+}
+
+TEST_F(WorkspacePoolTest, ASnapshotRefusesWhatWouldNotFitALine) {
+  get(std::size_t{8} << 20, "a");
+  EXPECT_EQ(pool_.snapshot().at(0).content.size(), std::size_t{16} << 20);
+  get((std::size_t{8} << 20) + 1, "b");
+  EXPECT_THROW(pool_.snapshot(), UsageError);
+}
+
+TEST_F(WorkspacePoolTest, PlantedDirtyWorkspaceStartsAtMinusInfinity) {
+  WorkspacePool planted(backend_, {.dirty_workspace = true});
+  const DeviceTensor block = planted.get(kPartials, 8, trace_);
+  std::vector<float> values(2);
+  std::memcpy(values.data(), block.data, 8);
+  EXPECT_EQ(values, std::vector<float>(2, -std::numeric_limits<float>::infinity()));
+}
+
+TEST(WorkspaceKeyTest, ReadsBackWhatItWrites) {
+  EXPECT_EQ(kPartials.canonical(), "paged_decode_v2/partials");
+  EXPECT_EQ(WorkspaceKey::parse(kPartials.canonical()), kPartials);
+}
+
+}  // namespace
+}  // namespace parity
