@@ -23,10 +23,9 @@ struct KernelResources {
 /// Reads what ptxas prints with -v. Throws DeviceError where it does not say all of each kernel.
 KernelResources read_ptxas_report(std::string_view log);
 
-/// Compiles `text` exactly as the NVRTC toolchain of that identity does; `max_registers` > 0 forces
-/// spills beyond so many registers a thread. Thread-safe. Throws CompileError, or DeviceError in a
-/// build without CUDA.
+/// Compiles `text` exactly as the NVRTC toolchain of that identity does. Thread-safe. Throws
+/// CompileError, or DeviceError in a build without CUDA.
 KernelResources nvrtc_resources(const std::string& text, const std::string& source_path,
-                                const ToolchainIdentity& toolchain, int max_registers = 0);
+                                const ToolchainIdentity& toolchain);
 
 }  // namespace parity

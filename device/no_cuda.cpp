@@ -24,7 +24,7 @@ std::unique_ptr<Toolchain> make_nvrtc_toolchain(const std::string& architecture)
 }
 
 KernelResources nvrtc_resources(const std::string&, const std::string&,
-                                const ToolchainIdentity& toolchain, int) {
+                                const ToolchainIdentity& toolchain) {
   throw NoDevice(fmt::format("this program was built without CUDA and cannot compile for {}; {}",
                              toolchain.architecture, kHowTo));
 }

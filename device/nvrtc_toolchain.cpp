@@ -129,10 +129,9 @@ std::unique_ptr<Toolchain> make_nvrtc_toolchain(const std::string& architecture)
 }
 
 KernelResources nvrtc_resources(const std::string& text, const std::string& source_path,
-                                const ToolchainIdentity& toolchain, int max_registers) {
+                                const ToolchainIdentity& toolchain) {
   std::vector<std::string> options = toolchain.options;
   options.push_back("--ptxas-options=-v");
-  if (max_registers > 0) options.push_back(fmt::format("--maxrregcount={}", max_registers));
   Program program(text, source_path);
   compile_or_throw(program, options, toolchain.version, source_path);
   return read_ptxas_report(program.log());

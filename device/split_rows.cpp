@@ -13,7 +13,7 @@ namespace {
 /// in tokens of one chunk. Fitted to an H200 (reports/evidence).
 constexpr std::int64_t kBlockTokens = 64;
 constexpr std::int64_t kMergeTokens = 96;
-constexpr std::int64_t kPartialTokens = 2;
+constexpr std::int64_t kPartialTokens = 1;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;

@@ -53,18 +53,16 @@ std::vector<LaunchVariant> variants_of(const KernelSpec& kernel) {
 class Faults {
  public:
   void add(KeyFault fault) {
-    KeyFault& first =
-        faults_.emplace(std::pair(fault.kernel, fault.what), std::move(fault)).first->second;
+    const auto known = std::ranges::find_if(faults_, [&](const KeyFault& other) {
+      return other.kernel == fault.kernel && other.what == fault.what;
+    });
+    KeyFault& first = known == faults_.end() ? faults_.emplace_back(std::move(fault)) : *known;
     ++first.keys;
   }
-  std::vector<KeyFault> take() {
-    std::vector<KeyFault> all;
-    for (auto& [kind, fault] : faults_) all.push_back(std::move(fault));
-    return all;
-  }
+  const std::vector<KeyFault>& all() const { return faults_; }
 
  private:
-  std::map<std::pair<std::string, std::string>, KeyFault> faults_;
+  std::vector<KeyFault> faults_;
 };
 
 /// Every module that the kernels' launch functions can ask for; counts them in `audit`.
@@ -85,15 +83,14 @@ Modules modules_of(std::span<const KernelSpec> kernels, KeyAudit& audit) {
 
 /// The same toolchain but for one thing, in words.
 std::vector<std::pair<std::string, ToolchainIdentity>> others(const ToolchainIdentity& toolchain) {
-  std::vector<std::pair<std::string, ToolchainIdentity>> all(4, {"", toolchain});
-  all[0].first = "toolchain";
-  all[0].second.name += "-other";
-  all[1].first = "version";
-  all[1].second.version += ".1";
-  all[2].first = "architecture";
-  all[2].second.architecture += "x";
-  all[3].first = "list of options";
-  all[3].second.options.push_back("-other");
+  std::vector<std::pair<std::string, ToolchainIdentity>> all;
+  const auto other = [&](const char* what) -> ToolchainIdentity& {
+    return all.emplace_back(what, toolchain).second;
+  };
+  other("toolchain").name += "-other";
+  other("version").version += ".1";
+  other("architecture").architecture += "x";
+  other("options").options.push_back("-other");
   return all;
 }
 
@@ -120,12 +117,13 @@ class KeyChecks {
     };
     if (make_key_(spec, text, toolchain_) != key)
       fault("a module that is asked for again has another key, so it is never found", "");
-    if (make_key_(spec, text + "\n", toolchain_) == key)
-      fault("another text has the same key", spec.canonical() + " with another text");
+    std::string left_out;
+    if (make_key_(spec, text + "\n", toolchain_) == key) left_out = ", text";
     for (const auto& [what, other] : others_)
-      if (make_key_(spec, text, other) == key)
-        fault(fmt::format("another {} has the same key", what),
-              fmt::format("{} with another {}", spec.canonical(), what));
+      if (make_key_(spec, text, other) == key) left_out += ", " + what;
+    if (!left_out.empty())
+      fault("the key leaves out what the module depends on: " + left_out.substr(2),
+            spec.canonical() + " with another " + left_out.substr(2));
     return key;
   }
 
@@ -175,24 +173,27 @@ KeyAudit audit_keys(std::span<const KernelSpec> kernels,
                     std::span<const ToolchainIdentity> toolchains, const MakeKey& make_key) {
   KeyAudit audit;
   const Modules modules = modules_of(kernels, audit);
-  Faults faults;
-  check_dtypes(modules, faults);
+  Faults between;  // modules; told first
+  Faults within;   // one module's key
+  check_dtypes(modules, between);
   std::vector<KeyChecks> checks;
   for (const ToolchainIdentity& toolchain : toolchains)
-    checks.emplace_back(toolchain, make_key, faults);
+    checks.emplace_back(toolchain, make_key, within);
   std::vector<Cells> cells(toolchains.size());
   std::vector<std::set<ModuleKey>> keys(kernels.size());
   for (const auto& [spec, asked] : modules) {
-    const std::string text = render_checked(spec, asked, faults);
+    const std::string text = render_checked(spec, asked, within);
     for (std::size_t i = 0; i < toolchains.size(); ++i) {
       const ModuleKey key = checks[i].check(spec, asked, text);
       cells[i][key.spec].push_back({&spec, &asked, key});
       for (const std::size_t kernel : asked.kernels) keys[kernel].insert(key);
     }
   }
-  for (const Cells& under_one : cells) check_cells(under_one, faults);
+  for (const Cells& under_one : cells) check_cells(under_one, between);
   for (std::size_t i = 0; i < kernels.size(); ++i) audit.kernels[i].keys = keys[i].size();
-  audit.faults = faults.take();
+  audit.faults = between.all();
+  audit.faults.insert(audit.faults.end(), within.all().begin(), within.all().end());
+  std::ranges::stable_sort(audit.faults, {}, &KeyFault::kernel);
   return audit;
 }
 

@@ -14,7 +14,6 @@
 
 #include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
-#include "device/kernel_text.hpp"
 #include "device/no_device.hpp"
 #include "device/toolchain.hpp"
 #include "harness/case.hpp"
@@ -89,9 +88,10 @@ struct Compiled {
   std::string refused;
 };
 
-Compiled compile(const VariantSpec& spec, const ToolchainIdentity& toolchain, int max_registers) {
+Compiled compile(const VariantSpec& spec, const ToolchainIdentity& toolchain,
+                 const KernelTexts& texts) {
   try {
-    return {nvrtc_resources(render(spec), spec.canonical() + ".cu", toolchain, max_registers), ""};
+    return {nvrtc_resources(render(spec, texts), spec.canonical() + ".cu", toolchain), ""};
   } catch (const CompileError& error) {
     return {{}, first_error(error.what())};
   }
@@ -116,15 +116,15 @@ bool uses_more(const KernelResources& used, std::int64_t allowed) {
 
 }  // namespace
 
-CompileAudit compile_audit(std::span<const KernelSpec> kernels, const CompileChoice& choice) {
+CompileAudit compile_audit(std::span<const KernelSpec> kernels, const CompileChoice& choice,
+                           const KernelTexts& texts) {
   std::vector<ToolchainIdentity> toolchains;
   for (const std::string& architecture : choice.architectures)
     toolchains.push_back(toolchain_for(architecture));
   const std::vector<VariantSpec> modules = chosen_modules(kernels, choice);
   std::vector<Compiled> compiled(modules.size() * toolchains.size());
   on_all_cores(compiled.size(), [&](std::size_t i) {
-    compiled[i] = compile(modules[i / toolchains.size()], toolchains[i % toolchains.size()],
-                          choice.max_registers);
+    compiled[i] = compile(modules[i / toolchains.size()], toolchains[i % toolchains.size()], texts);
   });
 
   CompileAudit audit{.modules = modules.size(), .worst = {}, .faults = {}};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/kernel_resources.hpp"
+#include "device/kernel_text.hpp"
 #include "device/variant.hpp"
 #include "harness/kernel_spec.hpp"
 
@@ -16,11 +17,9 @@ namespace parity {
 
 struct CompileChoice {
   std::vector<std::string> architectures;  ///< "sm_90a"
-  std::vector<std::string> filters;        ///< of smoke cases, as select() takes them
+  std::vector<std::string> filters = {};   ///< of smoke cases, as select() takes them
   std::size_t sample = 0;                  ///< modules beyond those of smoke cases
   std::uint64_t seed = 0;                  ///< of the sample
-  /// Where above 0: no kernel gets more registers a thread, so that one that needs them spills.
-  int max_registers = 0;
 };
 
 /// The worst of a kernel's modules on one architecture; each figure may be another module's.
@@ -49,6 +48,7 @@ struct CompileAudit {
 /// Compiles on all cores. Equal choices give equal results, in equal order. Throws UsageError for
 /// an architecture that NVRTC does not know and for filters that leave no case, DeviceError in a
 /// build without CUDA.
-CompileAudit compile_audit(std::span<const KernelSpec> kernels, const CompileChoice& choice);
+CompileAudit compile_audit(std::span<const KernelSpec> kernels, const CompileChoice& choice,
+                           const KernelTexts& texts = kernel_texts());
 
 }  // namespace parity

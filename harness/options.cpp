@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
-#include <map>
 
 #include "datasets/errors.hpp"
 
@@ -21,6 +20,7 @@ struct RawOptions {
   std::string suite = "smoke";
   std::string deadline = "5s";
   std::string seed = "0";
+  std::string cache_action = "info";
 };
 
 /// An empty shell variable must not silently drop a report or a worker.
@@ -48,7 +48,8 @@ void add_backend(CLI::App& app, Options& options) {
 }
 
 void add_plants(CLI::App& app, Options& options) {
-  app.add_option("--plant", options.plants, "Switch a deliberate fault on by name; repeatable")
+  app.add_option("--plant", options.plants,
+                 "Switch a deliberate fault on by name (a wrong name lists them); repeatable")
       ->allow_extra_args(false);
 }
 
@@ -121,6 +122,9 @@ void finish(Options& options, const RawOptions& raw) {
   if (!raw.budget.empty()) options.budget = parse_duration(raw.budget);
   options.suite = parse_suite(raw.suite);
   options.seed = parse_seed(raw.seed);
+  options.cache = raw.cache_action == "verify"  ? CacheAction::verify
+                  : raw.cache_action == "clear" ? CacheAction::clear
+                                                : CacheAction::info;
   const bool bare_number = raw.deadline.find_first_not_of("0123456789") == std::string::npos;
   options.deadline = parse_duration(bare_number ? raw.deadline + "s" : raw.deadline);
 }
@@ -202,13 +206,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   add_audit(*audit, options, raw);
   CLI::App* cache = app.add_subcommand("cache", "Compiled modules on disk");
   cache
-      ->add_option("action", options.cache,
+      ->add_option("action", raw.cache_action,
                    "info, verify (reads every checksum) or clear (removes every entry)")
       ->required()
-      ->transform(
-          CLI::Transformer(std::map<std::string, CacheAction>{{"info", CacheAction::info},
-                                                              {"verify", CacheAction::verify},
-                                                              {"clear", CacheAction::clear}}));
+      ->check(CLI::IsMember({"info", "verify", "clear"}));
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
 
   try {

@@ -25,16 +25,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array kAllowed = {"PATH",
-                                 "TMPDIR",
-                                 "HOME",
-                                 "LD_LIBRARY_PATH",
-                                 "CXX",
-                                 "PARITY_CACHE_BYTES",
-                                 "ASAN_OPTIONS",
-                                 "CUDA_VISIBLE_DEVICES",
-                                 "TSAN_OPTIONS",
-                                 "UBSAN_OPTIONS",
+constexpr std::array kAllowed = {"PATH",         "TMPDIR",
+                                 "HOME",         "LD_LIBRARY_PATH",
+                                 "CXX",          "PARITY_CACHE_BYTES",
+                                 "ASAN_OPTIONS", "CUDA_VISIBLE_DEVICES",
+                                 "TSAN_OPTIONS", "UBSAN_OPTIONS",
                                  "LSAN_OPTIONS"};
 /// How often a silent worker is looked at: one that died while a child of its own holds descriptor
 /// 3 gives no end of file.

@@ -188,9 +188,9 @@ Carrier& WorkerSession::carrier(std::string_view name) {
   std::string known;
   for (Carrier* candidate : runtime_->carriers()) {
     if (candidate->name() == name) return *candidate;
-    known += fmt::format(" {}", candidate->name());
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate->name());
   }
-  throw UsageError(fmt::format("no carrier is called '{}'; there is{}", name, known));
+  throw UsageError(fmt::format("no carrier is called '{}'; there are {}", name, known));
 }
 
 }  // namespace parity

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "device/kernel_text.hpp"
 #include "fake_device.hpp"
 #include "temporary_folder.hpp"
 
@@ -55,25 +56,61 @@ TEST_F(DiskCacheTest, SourceLiesBesideTheImage) {
   EXPECT_EQ(cache.source_path("text", toolchain_).extension(), ".cu");
 }
 
-// Whatever changes the code changes the entry.
-TEST_F(DiskCacheTest, EditedTextOptionVersionOrArchitectureIsBuiltAnew) {
+// BUGS.md D2: same name, new source.
+TEST_F(DiskCacheTest, EditedTextUnderOneKernelNameIsNewCode) {
+  KernelTexts texts = {{"k.cuh", "x * 2"}};
+  const VariantSpec spec{"k", {{"D", 64}}, {}};
   DiskCache cache(folder_.path());
-  std::set<fs::path> images{cache.image("x * 2", toolchain_)};
-  const fs::path edited = cache.image("x + 100", toolchain_);
-  EXPECT_TRUE(holds(edited, "x + 100"));
-  images.insert(edited);
+  const fs::path before = cache.image(render(spec, texts), toolchain_);
+  texts[0].second = "x + 100";
+  const fs::path after = cache.image(render(spec, texts), toolchain_);
+  EXPECT_NE(before, after);
+  EXPECT_NE(read_file(after).find("x + 100"), std::string::npos);
+  EXPECT_EQ(read_file(after).find("x * 2"), std::string::npos);
+}
+
+// BUGS.md D4: what a text includes is part of it, at any depth.
+TEST_F(DiskCacheTest, EditedIncludeOrConstantIsBuiltAnewByTheNextProcess) {
+  KernelTexts texts = {{"k.cuh", "#include \"a.cuh\"\nkernel"},
+                       {"a.cuh", "#include \"b.cuh\"\nint a;"},
+                       {"b.cuh", "int b;"}};
+  VariantSpec spec{"k", {{"D", 64}}, {{"q", Dtype::f16}}};
+  std::set<fs::path> images;
+  const auto build = [&] {
+    images.insert(DiskCache(folder_.path()).image(render(spec, texts), toolchain_));
+  };
+  build();
+  build();
+  EXPECT_EQ(toolchain_.compiles, 1);
+  texts[2].second = "int b = 1;";
+  build();
+  spec.constants[0].second = 128;
+  build();
+  spec.dtypes[0].second = Dtype::bf16;
+  build();
+  EXPECT_EQ(images.size(), 4u);
+  EXPECT_EQ(toolchain_.compiles, 4);
+}
+
+// BUGS.md D4 and D8: whatever changes the code changes the entry, and nothing else does.
+TEST_F(DiskCacheTest, OtherOptionVersionArchitectureOrToolchainIsBuiltAnew) {
+  DiskCache cache(folder_.path());
+  std::set<fs::path> images{cache.image("text", toolchain_)};
   const ToolchainIdentity original = toolchain_.id;
-  toolchain_.id.options.push_back("-g");
-  images.insert(cache.image("x * 2", toolchain_));
-  toolchain_.id = original;
-  toolchain_.id.version = "1.1";
-  images.insert(cache.image("x * 2", toolchain_));
-  toolchain_.id = original;
-  toolchain_.id.architecture = "fake_100";
-  images.insert(cache.image("x * 2", toolchain_));
-  toolchain_.id = original;
-  toolchain_.id.name = "other";
-  images.insert(cache.image("x * 2", toolchain_));
+  const auto build_with = [&](auto change) {
+    toolchain_.id = original;
+    change(toolchain_.id);
+    const fs::path image = cache.image("text", toolchain_);
+    images.insert(image);
+    const int compiles = toolchain_.compiles;
+    EXPECT_EQ(DiskCache(folder_.path()).image("text", toolchain_), image);
+    EXPECT_EQ(toolchain_.compiles, compiles) << "the next process finds it";
+  };
+  build_with([](ToolchainIdentity& id) { id.options.push_back("-g"); });
+  build_with([](ToolchainIdentity& id) { id.options = {}; });
+  build_with([](ToolchainIdentity& id) { id.version = "1.1"; });
+  build_with([](ToolchainIdentity& id) { id.architecture = "fake_100"; });
+  build_with([](ToolchainIdentity& id) { id.name = "other"; });
   EXPECT_EQ(images.size(), 6u);
   EXPECT_EQ(toolchain_.compiles, 6);
 }
@@ -86,7 +123,7 @@ TEST_F(DiskCacheTest, FieldsThatRunTogetherStayApart) {
   EXPECT_NE(cache.image("text", toolchain_), two);
 }
 
-// Validity is content, never time or the spelling of the folder.
+// BUGS.md D8: validity is content, never time or the spelling of the folder.
 TEST_F(DiskCacheTest, TimeStampsAndFolderSpellingDoNotMatter) {
   const fs::path image = DiskCache(folder_.path()).image("text", toolchain_);
   fs::last_write_time(image, fs::file_time_type::clock::now() - std::chrono::hours(24 * 365));
@@ -94,7 +131,7 @@ TEST_F(DiskCacheTest, TimeStampsAndFolderSpellingDoNotMatter) {
   EXPECT_EQ(toolchain_.compiles, 1);
 }
 
-// A truncated entry.
+// BUGS.md D9: a truncated entry.
 TEST_F(DiskCacheTest, EntryCutAtEachQuarterIsRebuilt) {
   DiskCache cache(folder_.path());
   const std::string text(1000, 'x');
@@ -111,7 +148,7 @@ TEST_F(DiskCacheTest, EntryCutAtEachQuarterIsRebuilt) {
   EXPECT_EQ(toolchain_.compiles, 5);
 }
 
-// Silent damage, in the image and in its checksum.
+// BUGS.md D9: silent damage, in the image and in its checksum.
 TEST_F(DiskCacheTest, EntryWithOneBitFlippedIsRebuilt) {
   DiskCache cache(folder_.path());
   const fs::path image = cache.image("some text", toolchain_);
@@ -145,7 +182,7 @@ TEST_F(DiskCacheTest, CompileErrorLeavesTheSourceAndNoImage) {
   EXPECT_TRUE(holds(cache.image("text", toolchain_), "text"));
 }
 
-// Rivals on a cold folder.
+// BUGS.md D9: rivals on a cold folder.
 TEST_F(DiskCacheTest, EightProcessesShareAColdFolder) {
   toolchain_.delay = std::chrono::milliseconds(20);
   std::vector<pid_t> children;

@@ -69,6 +69,24 @@ TEST(KernelTextTest, DtypesAndConstantsChangeTheText) {
   EXPECT_NE(render(kDecode), render(other));
 }
 
+// BUGS.md D4: an edit of any file that a kernel includes, however deep, changes its text; of any
+// other file, does not.
+TEST(KernelTextTest, EveryIncludedFileIsPartOfTheTextAndNoOther) {
+  const std::string before = render(kDecode);
+  std::set<std::string_view> included;
+  for (std::size_t i = 0; i < kernel_texts().size(); ++i) {
+    KernelTexts edited = kernel_texts();
+    const std::string text = std::string(edited[i].second) + "// edited\n";
+    edited[i].second = text;
+    if (render(kDecode, edited) != before) included.insert(edited[i].first);
+  }
+  for (const char* file : {"paged_decode_v1.cuh", "paged_decode_attend.cuh", "numeric.cuh",
+                           "simt.cuh", "paged_decode_params.cuh"})
+    EXPECT_TRUE(included.contains(file)) << file;
+  EXPECT_FALSE(included.contains("split_kv_merge.cuh"));
+  EXPECT_FALSE(included.contains("paged_decode_v2.cuh"));
+}
+
 TEST(KernelTextTest, UnknownKernelIsRefusedByName) {
   try {
     render({"no_such_kernel", {}, {}});

@@ -29,6 +29,7 @@ std::string layer_of(std::string_view path) {
   }
   const std::string_view stem = rest.substr(0, rest.find('.'));
   if (rest.starts_with("kernels/") || rest.starts_with("plants/")) return "kernels";
+  if (stem == "audit" || stem == "compile_audit") return "kernels";
   if (stem == "worker" || (stem.starts_with("worker_") && !stem.starts_with("worker_process"))) {
     return "kernels";
   }

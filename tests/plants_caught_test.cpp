@@ -3,12 +3,22 @@
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "harness/plants/plants.hpp"
 #include "tests/harness_process.hpp"
+
+namespace parity {
+
+/// GoogleTest prints the plant of a failed test by this.
+static void PrintTo(const Plant& plant, std::ostream* out) {
+  *out << plant.name;
+}
+
+}  // namespace parity
 
 namespace parity::test {
 namespace {

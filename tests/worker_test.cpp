@@ -90,7 +90,7 @@ TEST_F(WorkerTest, HelloSaysWhatItIsAndWhatNobodyLooksAt) {
   EXPECT_EQ(reply.backend, "host");
   EXPECT_FALSE(reply.device_arch.empty());
   EXPECT_EQ(std::count(reply.kernels.begin(), reply.kernels.end(), "paged_decode_v1"), 1);
-  const std::vector<std::string> carriers = {"module_cache"};
+  const std::vector<std::string> carriers = {"module_cache", "workspace_pool"};
   EXPECT_EQ(reply.carriers.probe, carriers);
   EXPECT_EQ(reply.carriers.restore, carriers);
   EXPECT_EQ(reply.carriers.set, carriers);
@@ -196,7 +196,7 @@ TEST_F(WorkerTest, AWrongRequestIsAnsweredAndTheWorkerLivesOn) {
   const std::string unpacked = "paged_decode_v1/q=f32,k=f32,v=f32/d=96,hq=2,hkv=2,page=1/short";
   EXPECT_EQ(run(*worker, unpacked).status, Status::error);
   const Outcome carrier = parse_done_reply(ask(*worker, restore_request("memo")));
-  EXPECT_EQ(carrier.detail, "no carrier is called 'memo'; there is module_cache");
+  EXPECT_EQ(carrier.detail, "no carrier is called 'memo'; there are module_cache, workspace_pool");
   EXPECT_EQ(parse_done_reply(ask(*worker, set_request("module_cache", "?"))).status, Status::error);
   EXPECT_EQ(run(*worker, kF32).status, Status::ok);
 }

@@ -29,9 +29,6 @@ constexpr u32 kTile = kStreams * kUnroll;
 // No f32 register adds up more than 512 tokens: one longer chain fails 1e-5.
 constexpr u32 kChainTiles = 512 / kUnroll;
 constexpr u32 kFullWarp = 0xffffffffu;
-// Stands for the weight of a -inf score or of no token: such a token is skipped, not multiplied by
-// 0.
-constexpr f32 kNoWeight = -1.0f;
 
 /// Tokens that one stream has seen, for each head: largest score, sum of weights, weighted V.
 struct Softmax {
@@ -73,7 +70,8 @@ PARITY_DEVICE void clear(Softmax& state) {
 /// What a sum relative to `old_max` is multiplied by to become relative to `new_max` >= old_max. At
 /// old_max = -inf the sum is 0, or NaN after a NaN score, and must stay so.
 PARITY_DEVICE f32 rescale(f32 old_max, f32 new_max) {
-  return old_max == -infinity() ? 1.0f : exp2(old_max - new_max);
+  const f32 factor = exp2(old_max - new_max);  // before the choice, which then is no branch
+  return old_max == -infinity() ? 1.0f : factor;
 }
 
 /// Of the row's pages cut into chunks of `chunk_pages`, those of one. A row without pages is one
@@ -90,27 +88,30 @@ PARITY_DEVICE Row find_row(const PagedDecodeParams& p, u32 row, u32 chunk, u32 c
   return {p.indices + begin + first_page, first, (mine - 1) * p.page_size + last - first};
 }
 
+/// Of tokens from `token` on, kStreams apart; of the row's last one for those behind it, so that
+/// every address is good. The row has tokens.
 PARITY_DEVICE void find_places(const PagedDecodeParams& p, const Row& row, u32 token,
                                Place (&places)[kUnroll]) {
 #pragma unroll
   for (u32 i = 0; i < kUnroll; ++i, token += kStreams) {
-    if (token >= row.tokens) continue;
-    const u32 position = row.first + token;
+    const u32 position = row.first + (token < row.tokens ? token : row.tokens - 1);
     const u32 page = static_cast<u32>((static_cast<u64>(position) * p.page_magic) >> p.page_shift);
     places[i] = {row.pages[page], position - page * p.page_size};
   }
 }
 
-/// This lane's eight elements of each token; `base` points at them in page 0, slot 0.
+/// This lane's eight elements of each token; `base` points at them in page 0, slot 0. Lanes beyond
+/// D get zeros.
 template <class T>
 PARITY_DEVICE void load_tokens(const T* base, i64 page_stride, i64 slot_stride,
-                               const Place (&places)[kUnroll], const bool (&wanted)[kUnroll],
-                               Pack8<T> (&packs)[kUnroll]) {
+                               const Place (&places)[kUnroll], Pack8<T> (&packs)[kUnroll]) {
 #pragma unroll
-  for (u32 i = 0; i < kUnroll; ++i) {
-    packs[i] = {};
-    if (wanted[i])
-      packs[i] = load8(base + places[i].page * page_stride + places[i].slot * slot_stride);
+  for (u32 i = 0; i < kUnroll; ++i)
+    packs[i] = load8(base + places[i].page * page_stride + places[i].slot * slot_stride);
+  if constexpr (kPacks != kLanes) {
+    if (thread_x() % kLanes < kPacks) return;
+#pragma unroll
+    for (u32 i = 0; i < kUnroll; ++i) packs[i] = {};
   }
 }
 
@@ -163,11 +164,13 @@ PARITY_DEVICE void weigh(Softmax& state, f32 (&scores)[kUnroll * kGroup]) {
     for (u32 i = 0; i < kUnroll; ++i) {
       f32& score = scores[i * kGroup + h];
       // A NaN score gives a NaN weight here even where the maximum is still -inf.
-      score = score == -infinity() ? kNoWeight : exp2(score - max);
+      const f32 weight = exp2(score - max);
+      score = score == -infinity() ? 0.0f : weight;
     }
   }
 }
 
+/// A token behind the row's last one weighs 0, and its V is the last one's: it changes nothing.
 PARITY_DEVICE void accumulate(Softmax& state, const f32 (&weights)[kUnroll * kGroup],
                               const Pack8<V> (&packs)[kUnroll]) {
 #pragma unroll
@@ -177,7 +180,6 @@ PARITY_DEVICE void accumulate(Softmax& state, const f32 (&weights)[kUnroll * kGr
 #pragma unroll
     for (u32 h = 0; h < kGroup; ++h) {
       const f32 weight = weights[i * kGroup + h];
-      if (weight == kNoWeight) continue;
       state.sum[h] += weight;
 #pragma unroll
       for (u32 j = 0; j < 8; ++j) state.value[h][j] = fma(weight, v[j], state.value[h][j]);
@@ -232,25 +234,26 @@ PARITY_DEVICE void merge_streams(const Flushed& flushed, u32 head, u32 lane, Out
 /// The row's tokens, a tile at a time; every thread of the block ends with its flushed state.
 PARITY_DEVICE void attend(const PagedDecodeParams& p, const Row& row, u32 kv_head, const f32* query,
                           const Flushed& flushed) {
-  const u32 lane = thread_x() % kLanes;
-  const K* k_base = static_cast<const K*>(p.k) + kv_head * p.k_head + lane * 8;
-  const V* v_base = static_cast<const V*>(p.v) + kv_head * p.v_head + lane * 8;
-  u32 token = thread_x() / kLanes;
-  Place next[kUnroll] = {};
-  find_places(p, row, token, next);
   Softmax state;
   clear(state);
+  if (row.tokens == 0) {
+    flush(state, flushed, true);
+    return;
+  }
+  const u32 lane = thread_x() % kLanes;
+  const u32 pack = lane < kPacks ? lane : kPacks - 1;
+  const K* k_base = static_cast<const K*>(p.k) + kv_head * p.k_head + pack * 8;
+  const V* v_base = static_cast<const V*>(p.v) + kv_head * p.v_head + pack * 8;
+  u32 token = thread_x() / kLanes;
+  Place next[kUnroll];
+  find_places(p, row, token, next);
   bool first = true;
   u32 tiles_in_chain = 0;
   for (u32 tile = 0; tile < row.tokens; tile += kTile, token += kTile) {
     Pack8<K> k[kUnroll];
     Pack8<V> v[kUnroll];
-    bool wanted[kUnroll];
-#pragma unroll
-    for (u32 i = 0; i < kUnroll; ++i)
-      wanted[i] = token + i * kStreams < row.tokens && lane < kPacks;
-    load_tokens(k_base, p.k_page, p.k_slot, next, wanted, k);
-    load_tokens(v_base, p.v_page, p.v_slot, next, wanted, v);
+    load_tokens(k_base, p.k_page, p.k_slot, next, k);
+    load_tokens(v_base, p.v_page, p.v_slot, next, v);
     find_places(p, row, token + kTile, next);
 
     f32 scores[kUnroll * kGroup];
