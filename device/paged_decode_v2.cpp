@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-/// Of the partial, at once: bound by registers as compiled for sm_90a at D = 128.
+/// Of the partial, at once: kBlocksAtOnce of its text for 16-bit pools.
 std::int64_t blocks_per_multiprocessor(std::int64_t bucket) {
-  return bucket >= 8 ? 2 : bucket == 4 ? 4 : bucket == 2 ? 5 : 7;
+  return bucket >= 8 ? 2 : bucket == 1 ? 5 : 4;
 }
 
 SplitPlan split_for(const Backend& backend, const PagedDecodeArgs& args,

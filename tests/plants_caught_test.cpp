@@ -161,7 +161,7 @@ TEST(DirtyWorkspaceTest, StrikesTheSplitsThatFindALargerWorkspace) {
         << finding.dump(2);
 }
 
-/// BUGS E9: one illegal access in the middle of an order.
+/// E9: one illegal access in the middle of an order.
 TEST(IllegalAccessTest, IsOneCrashAndTheRestOfTheOrderRuns) {
   const std::vector<std::string> order = {kSelection[0], kSelection[1], kSelection[2]};
   const json found = report("run --backend host --plant sticky_error" + filters(order), 1);
@@ -173,7 +173,7 @@ TEST(IllegalAccessTest, IsOneCrashAndTheRestOfTheOrderRuns) {
   EXPECT_EQ(verdicts, (std::vector<std::string>{"passed", "crashed", "passed"}));
 }
 
-/// BUGS E4: the first wrong case does not hide the others.
+/// E4: the first wrong case does not hide the others.
 TEST(EveryPagesPerChunkTest, IsReportedByItself) {
   std::vector<std::string> ids;
   std::string command = "replay";
