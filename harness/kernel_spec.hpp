@@ -51,7 +51,7 @@ struct ReferenceResult {
 struct KernelSpec {
   std::string name;
   std::string operation;  ///< kernels of one operation share inputs and expected output
-  std::vector<DtypeAxis> dtypes;
+  std::vector<DtypeAxis> dtypes;  ///< in the order of the dtypes of its first module
   std::vector<ConstantAxis> constants;
   std::vector<std::string> recipes;
   /// Recipes whose answer is exact (empty rows, NaN): wrong answers need not be told apart.

@@ -4,6 +4,7 @@
 // fixed order.
 #pragma once
 
+#include "head_lanes.cuh"
 #include "numeric.cuh"
 #include "paged_decode_params.cuh"
 #include "simt.cuh"
@@ -14,27 +15,12 @@ using Q = PARITY_DTYPE_Q;
 using K = PARITY_DTYPE_K;
 using V = PARITY_DTYPE_V;
 
-constexpr u32 kHeadDim = PARITY_D;
 constexpr u32 kGroup = PARITY_GROUP;
-constexpr u32 kThreads = 128;
-constexpr u32 kPacks = kHeadDim / 8;
-constexpr u32 kLanes = kPacks > 16  ? 32
-                       : kPacks > 8 ? 16
-                       : kPacks > 4 ? 8
-                       : kPacks > 2 ? 4
-                                    : kPacks;
-constexpr u32 kStreams = kThreads / kLanes;
 constexpr u32 kUnroll = 4;  // tokens of a stream in flight
-// As many as the registers of a tile allow without spilling: loads in flight are what counts.
-constexpr u32 kBlocksAtOnce = kGroup == 1                  ? 5
-                              : kGroup == 2                ? 4
-                              : kGroup == 8                ? 2
-                              : sizeof(K) + sizeof(V) <= 4 ? 4
-                                                           : 3;
+static_assert(kThreads == kPagedDecodeThreads);
+constexpr u32 kBlocksAtOnce = paged_decode_blocks_at_once(kGroup, sizeof(K) + sizeof(V));
 constexpr u32 kTile = kStreams * kUnroll;
-// No f32 register adds up more than 512 tokens: one longer chain fails 1e-5.
-constexpr u32 kChainTiles = 512 / kUnroll;
-constexpr u32 kFullWarp = 0xffffffffu;
+constexpr u32 kChainTiles = kLongestChain / kUnroll;
 
 /// Tokens that one stream has seen, for each head: largest score, sum of weights, weighted V.
 struct Softmax {
@@ -178,7 +164,9 @@ PARITY_DEVICE void weigh(Softmax& state, f32 (&scores)[kUnroll * kGroup]) {
   }
 }
 
-/// A token behind the row's last one weighs 0, and its V is the last one's: it changes nothing.
+/// A token behind the row's last one weighs 0 and its V is the last one's, so it changes nothing
+/// but the kind of a non-finite element. A score of -inf weighs 0 too: its V is finite, by
+/// contract.
 PARITY_DEVICE void accumulate(Softmax& state, const f32 (&weights)[kUnroll * kGroup],
                               const Pack8<V> (&packs)[kUnroll]) {
 #pragma unroll

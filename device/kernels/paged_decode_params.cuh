@@ -3,6 +3,21 @@
 
 namespace parity {
 
+constexpr unsigned kPagedDecodeThreads = 128;
+
+/// Blocks that a multiprocessor holds at once: as many as the registers of a tile allow without
+/// spilling, for loads in flight are what counts. `pool_bytes`: of an element of k and one of v.
+#if defined(__CUDACC__)
+__device__
+#endif
+    constexpr unsigned
+    paged_decode_blocks_at_once(unsigned group_bucket, unsigned pool_bytes) {
+  if (group_bucket == 1) return 5;
+  if (group_bucket == 2) return 4;
+  if (group_bucket == 4) return pool_bytes <= 4 ? 4 : 3;
+  return 2;
+}
+
 struct PagedDecodeParams {
   const void* q;  // [B, Hq, D]
   const void* k;

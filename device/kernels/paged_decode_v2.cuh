@@ -5,7 +5,7 @@
 
 namespace parity {
 
-PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, 128, kBlocksAtOnce) {
+PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, kThreads, kBlocksAtOnce) {
   PARITY_SHARED(f32, query, kGroup * kLanes * 8);
   PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
   PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);

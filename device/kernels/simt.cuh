@@ -11,7 +11,7 @@
 #define PARITY_DEVICE __device__ __forceinline__
 
 /// PARITY_KERNEL(name, ParamsType, threads[, blocks]) { body }: `p` is the const parameter struct.
-/// With `blocks`, that many at least fit on a multiprocessor at once: fewer registers are used.
+/// `blocks`: how many must fit on a multiprocessor at once, which bounds the registers of a thread.
 #define PARITY_KERNEL(name, ParamsType, ...)                \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__) \
       name(const __grid_constant__ ParamsType p)

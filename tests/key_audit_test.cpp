@@ -1,6 +1,6 @@
 // The audit of module keys: silent on sound keys, and told apart from silence by keys that lack
 // something. Every kernel of the registry is tried, those added later too.
-#include "harness/audit.hpp"
+#include "harness/audit/key_audit.hpp"
 
 #include <gtest/gtest.h>
 
