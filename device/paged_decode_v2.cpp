@@ -27,6 +27,7 @@ SplitPlan split_for(const Backend& backend, const PagedDecodeArgs& args,
   return split_rows(page_indptr, args.page_size, pages_per_chunk, args.kv_heads * blocks.chunks,
                     {.multiprocessors = backend.identity().multiprocessors,
                      .blocks_per_multiprocessor = paged_decode_blocks_at_once(
+                         static_cast<unsigned>(args.q.type.shape[2]),
                          static_cast<unsigned>(blocks.bucket), pool_bytes)});
 }
 

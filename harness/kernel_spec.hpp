@@ -50,7 +50,7 @@ struct ReferenceResult {
 /// A plain value with designated initialisers; see harness/kernels/*.cpp.
 struct KernelSpec {
   std::string name;
-  std::string operation;  ///< kernels of one operation share inputs and expected output
+  std::string operation;          ///< kernels of one operation share inputs and expected output
   std::vector<DtypeAxis> dtypes;  ///< in the order of the dtypes of its first module
   std::vector<ConstantAxis> constants;
   std::vector<std::string> recipes;

@@ -18,7 +18,7 @@ using V = PARITY_DTYPE_V;
 constexpr u32 kGroup = PARITY_GROUP;
 constexpr u32 kUnroll = 4;  // tokens of a stream in flight
 static_assert(kThreads == kPagedDecodeThreads);
-constexpr u32 kBlocksAtOnce = paged_decode_blocks_at_once(kGroup, sizeof(K) + sizeof(V));
+constexpr u32 kBlocksAtOnce = paged_decode_blocks_at_once(kHeadDim, kGroup, sizeof(K) + sizeof(V));
 constexpr u32 kTile = kStreams * kUnroll;
 constexpr u32 kChainTiles = kLongestChain / kUnroll;
 
