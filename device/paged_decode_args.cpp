@@ -4,43 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "device/argument_checks.hpp"
 
 namespace parity {
 namespace {
 
-constexpr std::int64_t kMaxHeadDim = 256;
+constexpr std::string_view kWho = "paged decode";
 /// One lane loads this many elements at a time.
 constexpr std::int64_t kPackElements = 8;
 constexpr std::uintptr_t kAlignment = 16;
 
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError("paged decode: " + fmt::format(format, std::forward<Parts>(parts)...));
-}
-
-void check_float(std::string_view name, const DeviceTensor& tensor) {
-  const Dtype dtype = tensor.type.dtype;
-  if (dtype != Dtype::f32 && dtype != Dtype::f16 && dtype != Dtype::bf16)
-    refuse("{} is {}, but must be f32, f16 or bf16", name, tensor.type.to_string());
-}
-
-void check_type(std::string_view name, const DeviceTensor& tensor, const TensorType& want) {
-  if (tensor.type != want)
-    refuse("{} is {}, but must be {}", name, tensor.type.to_string(), want.to_string());
-}
-
-void check_memory(std::string_view name, const DeviceTensor& tensor, std::uintptr_t alignment) {
-  if (tensor.type.elements() == 0) return;
-  if (tensor.data == nullptr) refuse("{} has no memory", name);
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignment != 0)
-    refuse("{} must be aligned to {} bytes", name, alignment);
+  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
 }
 
 void check_stride(std::string_view pool, std::string_view axis, std::int64_t stride) {
@@ -50,38 +33,30 @@ void check_stride(std::string_view pool, std::string_view axis, std::int64_t str
 }
 
 void check_pool(std::string_view name, const PagePool& pool, const PagedDecodeArgs& args) {
-  check_float(name, pool.pages);
+  check_float(kWho, name, pool.pages);
   const Shape& shape = pool.pages.type.shape;
   if (shape.size() != 4)
     refuse("{} is {}, but must be [num_pages, page_size, kv_heads, head_dim]", name,
            pool.pages.type.to_string());
   check_type(
-      name, pool.pages,
+      kWho, name, pool.pages,
       {pool.pages.type.dtype, {shape[0], args.page_size, args.kv_heads, args.q.type.shape[2]}});
   check_stride(name, "page", pool.stride_page);
   check_stride(name, "slot", pool.stride_slot);
   check_stride(name, "head", pool.stride_head);
-  check_memory(name, pool.pages, kAlignment);
+  check_memory(kWho, name, pool.pages, kAlignment);
 }
 
 void check_query(const PagedDecodeArgs& args) {
-  check_float("q", args.q);
+  check_float(kWho, "q", args.q);
   const Shape& shape = args.q.type.shape;
   if (shape.size() != 3)
     refuse("q is {}, but must be [batch, heads, head_dim]", args.q.type.to_string());
-  if (shape[2] < kPackElements || shape[2] > kMaxHeadDim || shape[2] % kPackElements != 0)
-    refuse("head_dim of q is {}, but must be a multiple of {} up to {}", shape[2], kPackElements,
-           kMaxHeadDim);
+  check_head_dim(kWho, "head_dim of q", shape[2]);
   if (args.kv_heads < 1) refuse("kv_heads is {}, but must be at least 1", args.kv_heads);
   if (shape[1] < 1 || shape[1] % args.kv_heads != 0)
     refuse("q has {} heads, but must have a multiple of kv_heads = {}", shape[1], args.kv_heads);
-  check_memory("q", args.q, kAlignment);
-}
-
-std::vector<std::int32_t> read_back(Backend& backend, const DeviceTensor& tensor) {
-  std::vector<std::int32_t> values(static_cast<std::size_t>(tensor.type.elements()));
-  if (!values.empty()) backend.copy_out(std::as_writable_bytes(std::span(values)), tensor.data);
-  return values;
+  check_memory(kWho, "q", args.q, kAlignment);
 }
 
 void check_pages(const HostPageTable& table, std::size_t row, std::int64_t num_pages) {
@@ -115,18 +90,6 @@ void check_row(const HostPageTable& table, std::size_t row, std::int64_t page_si
     refuse("page_indptr gives row {} {} pages, more than 2^31 slots", row, pages);
 }
 
-void check_indptr(const HostPageTable& table) {
-  if (table.indptr.front() != 0)
-    refuse("page_indptr must begin with 0, not {}", table.indptr.front());
-  for (std::size_t row = 0; row + 1 < table.indptr.size(); ++row)
-    if (table.indptr[row + 1] < table.indptr[row])
-      refuse("page_indptr falls from {} to {} in row {}", table.indptr[row], table.indptr[row + 1],
-             row);
-  if (static_cast<std::size_t>(table.indptr.back()) > table.indices.size())
-    refuse("page_indptr ends at {}, but page_indices has {} entries", table.indptr.back(),
-           table.indices.size());
-}
-
 }  // namespace
 
 PagePool PagePool::contiguous(const DeviceTensor& pages) {
@@ -146,25 +109,26 @@ void check_paged_decode_args(const PagedDecodeArgs& args) {
   check_pool("v", args.v, args);
   const std::int64_t batch = args.q.type.shape[0];
   const PageTable& table = args.table;
-  check_type("page_indptr", table.indptr, {Dtype::i32, {batch + 1}});
+  check_type(kWho, "page_indptr", table.indptr, {Dtype::i32, {batch + 1}});
   if (table.indices.type.dtype != Dtype::i32 || table.indices.type.shape.size() != 1)
     refuse("page_indices is {}, but must be i32[nnz]", table.indices.type.to_string());
-  check_type("last_page_len", table.last_page_len, {Dtype::i32, {batch}});
-  check_type("first_page_offset", table.first_page_offset, {Dtype::i32, {batch}});
-  check_type("out", args.out, args.q.type);
-  check_type("lse", args.lse, {Dtype::f32, {batch, args.q.type.shape[1]}});
+  check_type(kWho, "last_page_len", table.last_page_len, {Dtype::i32, {batch}});
+  check_type(kWho, "first_page_offset", table.first_page_offset, {Dtype::i32, {batch}});
+  check_type(kWho, "out", args.out, args.q.type);
+  check_type(kWho, "lse", args.lse, {Dtype::f32, {batch, args.q.type.shape[1]}});
   constexpr std::uintptr_t kElementBytes = 4;
-  check_memory("page_indptr", table.indptr, kElementBytes);
-  check_memory("page_indices", table.indices, kElementBytes);
-  check_memory("last_page_len", table.last_page_len, kElementBytes);
-  check_memory("first_page_offset", table.first_page_offset, kElementBytes);
-  check_memory("out", args.out, kAlignment);
-  check_memory("lse", args.lse, kElementBytes);
+  check_memory(kWho, "page_indptr", table.indptr, kElementBytes);
+  check_memory(kWho, "page_indices", table.indices, kElementBytes);
+  check_memory(kWho, "last_page_len", table.last_page_len, kElementBytes);
+  check_memory(kWho, "first_page_offset", table.first_page_offset, kElementBytes);
+  check_memory(kWho, "out", args.out, kAlignment);
+  check_memory(kWho, "lse", args.lse, kElementBytes);
 }
 
 HostPageTable read_page_table(Backend& backend, const PageTable& table) {
-  return {read_back(backend, table.indptr), read_back(backend, table.indices),
-          read_back(backend, table.last_page_len), read_back(backend, table.first_page_offset)};
+  return {read_integers(backend, table.indptr), read_integers(backend, table.indices),
+          read_integers(backend, table.last_page_len),
+          read_integers(backend, table.first_page_offset)};
 }
 
 void check_page_table(const HostPageTable& table, const PagedDecodeArgs& args) {
@@ -176,7 +140,8 @@ void check_page_table(const HostPageTable& table, const PagedDecodeArgs& args) {
         "given for {} rows of q",
         static_cast<std::int64_t>(table.indptr.size()) - 1, table.last_page_len.size(),
         table.first_page_offset.size(), batch);
-  check_indptr(table);
+  check_indptr(kWho, "page_indptr", table.indptr, std::ssize(table.indices),
+               fmt::format("page_indices has {} entries", table.indices.size()));
   const std::int64_t num_pages = std::min(args.k.pages.type.shape[0], args.v.pages.type.shape[0]);
   for (std::size_t row = 0; row < batch; ++row) {
     check_row(table, row, args.page_size);

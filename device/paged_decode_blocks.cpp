@@ -7,20 +7,14 @@
 #include <bit>
 #include <limits>
 #include <numbers>
-#include <string_view>
 
 #include "datasets/errors.hpp"
+#include "device/argument_checks.hpp"
 
 namespace parity {
 namespace {
 
 constexpr std::int64_t kMaxBucket = 8;
-
-void check_dtype(const std::string& kernel, std::string_view axis, Dtype dtype) {
-  if (dtype != Dtype::f32 && dtype != Dtype::f16 && dtype != Dtype::bf16)
-    throw UsageError(
-        fmt::format("{}: {} is {}, but must be f32, f16 or bf16", kernel, axis, name(dtype)));
-}
 
 /// Division by `divisor` as a multiplication, exact for every dividend below 2^31 (Granlund and
 /// Montgomery, "Division by invariant integers using multiplication", 1994).
@@ -42,12 +36,10 @@ HeadBlocks HeadBlocks::of(std::int64_t group) {
 
 VariantSpec paged_decode_variant(const std::string& kernel, Dtype q, Dtype k, Dtype v,
                                  std::int64_t head_dim, std::int64_t group_size) {
-  check_dtype(kernel, "q", q);
-  check_dtype(kernel, "k", k);
-  check_dtype(kernel, "v", v);
-  if (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0)
-    throw UsageError(
-        fmt::format("{}: head_dim is {}, but must be a multiple of 8 up to 256", kernel, head_dim));
+  check_float(kernel, "q", q);
+  check_float(kernel, "k", k);
+  check_float(kernel, "v", v);
+  check_head_dim(kernel, "head_dim", head_dim);
   if (group_size < 1)
     throw UsageError(
         fmt::format("{}: group_size is {}, but must be at least 1", kernel, group_size));

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "datasets/errors.hpp"
+#include "device/argument_checks.hpp"
 #include "device/kernels/paged_decode_v2_params.cuh"
 #include "device/paged_decode_blocks.hpp"
 #include "device/planted_split.hpp"
@@ -43,18 +44,16 @@ struct Partials {
   }
 };
 
-void check_workspace(const DeviceTensor& workspace, const SplitPlan& split, const Shape& q) {
-  const std::int64_t needed = paged_decode_v2_workspace_bytes(split.chunks(), q[1], q[2]);
+void check_workspace(const DeviceTensor& workspace, const PagedDecodeV2Plan& plan, const Shape& q) {
   if (workspace.type.dtype != Dtype::u8 || workspace.type.shape.size() != 1)
     throw UsageError(fmt::format("paged_decode_v2: workspace is {}, but must be u8[bytes]",
                                  workspace.type.to_string()));
-  if (workspace.type.elements() < needed)
-    throw UsageError(
-        fmt::format("paged_decode_v2: workspace has {} bytes, but {} are needed: {} chunks · {} "
-                    "heads · ({} + 1) · 4",
-                    workspace.type.elements(), needed, split.chunks(), q[1], q[2]));
-  if (reinterpret_cast<std::uintptr_t>(workspace.data) % 16 != 0)
-    throw UsageError("paged_decode_v2: workspace must be aligned to 16 bytes");
+  if (workspace.type.elements() < plan.workspace_bytes())
+    throw UsageError(fmt::format(
+        "paged_decode_v2: workspace has {} bytes, but {} are needed: {} chunks · {} "
+        "heads · ({} + 1) · 4",
+        workspace.type.elements(), plan.workspace_bytes(), plan.split().chunks(), q[1], q[2]));
+  check_memory("paged_decode_v2", "workspace", workspace, 16);
 }
 
 }  // namespace
@@ -70,10 +69,12 @@ PagedDecodeV2Plan::PagedDecodeV2Plan(Runtime& runtime, const PagedDecodeArgs& ar
   check_paged_decode_args(args);
   check_page_table(table, args);
   split_ = split_for(runtime.backend(), args, table.indptr, pages_per_chunk);
-  const Shape& q = args.q.type.shape;
-  if (split_.needs_merge())
-    workspace_bytes_ = paged_decode_v2_workspace_bytes(split_.chunks(), q[1], q[2]);
   upload(runtime.backend());
+}
+
+std::int64_t PagedDecodeV2Plan::workspace_bytes() const {
+  const Shape& q = planned_.q.type.shape;
+  return split_.needs_merge() ? paged_decode_v2_workspace_bytes(split_.chunks(), q[1], q[2]) : 0;
 }
 
 void PagedDecodeV2Plan::upload(Backend& backend) {
@@ -136,7 +137,7 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
       workspace = runtime.workspaces().get({"paged_decode_v2", "partials"},
                                            static_cast<std::size_t>(plan.workspace_bytes()),
                                            runtime.trace());
-    check_workspace(workspace, split, q);
+    check_workspace(workspace, plan, q);
     partials = Partials::in(workspace, split.chunks(), q);
   }
   const Dtype v = args.v.pages.type.dtype;

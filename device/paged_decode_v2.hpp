@@ -30,7 +30,7 @@ class PagedDecodeV2Plan {
 
   const SplitPlan& split() const { return split_; }
   /// What paged_decode_v2 needs: 0 where no row has more than one chunk.
-  std::int64_t workspace_bytes() const { return workspace_bytes_; }
+  std::int64_t workspace_bytes() const;
 
  private:
   friend std::string paged_decode_v2(Runtime&, const PagedDecodeArgs&, const PagedDecodeV2Plan&,
@@ -43,8 +43,7 @@ class PagedDecodeV2Plan {
   SplitPlan split_;
   PagedDecodeArgs planned_;                ///< shapes; no memory is looked at
   std::vector<std::int32_t> page_indptr_;  ///< [B+1]
-  std::int64_t workspace_bytes_ = 0;
-  DeviceBuffer arrays_;  ///< i32: o_indptr, then chunk_row
+  DeviceBuffer arrays_;                    ///< i32: o_indptr, then chunk_row
 };
 
 /// Key of the partial's module. Throws UsageError as paged_decode_v2 does.

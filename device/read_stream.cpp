@@ -5,9 +5,9 @@
 
 #include <limits>
 #include <span>
-#include <string_view>
 
 #include "datasets/errors.hpp"
+#include "device/argument_checks.hpp"
 #include "device/kernels/read_stream_params.cuh"
 
 namespace parity {
@@ -16,27 +16,20 @@ namespace {
 constexpr std::int64_t kWordBytes = 16;
 constexpr std::uint32_t kThreads = 128;
 
-void check(std::string_view name, const DeviceTensor& tensor, const TensorType& want,
-           std::uintptr_t alignment) {
-  if (tensor.type != want)
-    throw UsageError(fmt::format("read_stream: {} is {}, but must be {}", name,
-                                 tensor.type.to_string(), want.to_string()));
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignment != 0)
-    throw UsageError(fmt::format("read_stream: {} must be aligned to {} bytes", name, alignment));
-}
-
 }  // namespace
 
 void read_stream(Runtime& runtime, const ReadStreamArgs& args) {
   const std::int64_t bytes = args.input.type.elements();
-  check("input", args.input, {Dtype::u8, {bytes}}, kWordBytes);
+  check_type("read_stream", "input", args.input, {Dtype::u8, {bytes}});
+  check_memory("read_stream", "input", args.input, kWordBytes);
   if (bytes % kWordBytes != 0)
     throw UsageError(fmt::format("read_stream: input has {} bytes, but must have a multiple of {}",
                                  bytes, kWordBytes));
   if (args.blocks < 1 || args.blocks > std::numeric_limits<std::int32_t>::max())
     throw UsageError(
         fmt::format("read_stream: blocks is {}, but must be 1 to 2^31 - 1", args.blocks));
-  check("sums", args.sums, {Dtype::i32, {args.blocks}}, sizeof(std::int32_t));
+  check_type("read_stream", "sums", args.sums, {Dtype::i32, {args.blocks}});
+  check_memory("read_stream", "sums", args.sums, sizeof(std::int32_t));
   const VariantSpec variant{.kernel = "read_stream", .constants = {}, .dtypes = {}};
   const ReadStreamParams params{.input = args.input.data,
                                 .sums = static_cast<unsigned*>(args.sums.data),

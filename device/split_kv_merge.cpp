@@ -6,32 +6,25 @@
 #include <limits>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "datasets/errors.hpp"
+#include "device/argument_checks.hpp"
 #include "device/kernels/split_kv_merge_params.cuh"
 
 namespace parity {
 namespace {
 
+constexpr std::string_view kWho = "split_kv_merge";
+
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError("split_kv_merge: " + fmt::format(format, std::forward<Parts>(parts)...));
-}
-
-void check_dtype(std::string_view axis, Dtype dtype) {
-  if (dtype != Dtype::f32 && dtype != Dtype::f16 && dtype != Dtype::bf16)
-    refuse("{} is {}, but must be f32, f16 or bf16", axis, name(dtype));
+  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
 }
 
 void check_tensor(std::string_view name, const DeviceTensor& tensor, const TensorType& want,
                   std::uintptr_t alignment) {
-  if (tensor.type != want)
-    refuse("{} is {}, but must be {}", name, tensor.type.to_string(), want.to_string());
-  if (want.elements() == 0) return;
-  if (tensor.data == nullptr) refuse("{} has no memory", name);
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignment != 0)
-    refuse("{} must be aligned to {} bytes", name, alignment);
+  check_type(kWho, name, tensor, want);
+  check_memory(kWho, name, tensor, alignment);
 }
 
 void check(const SplitKvMergeArgs& args) {
@@ -54,24 +47,12 @@ void check(const SplitKvMergeArgs& args) {
     refuse("o_indptr has {} rows of {} heads: more than a grid of 2^31 - 1 blocks", rows, v[1]);
 }
 
-void check_indptr(Backend& backend, const SplitKvMergeArgs& args) {
-  std::vector<std::int32_t> indptr(static_cast<std::size_t>(args.o_indptr.type.elements()));
-  backend.copy_out(std::as_writable_bytes(std::span(indptr)), args.o_indptr.data);
-  if (indptr.front() != 0) refuse("o_indptr must begin with 0, not {}", indptr.front());
-  for (std::size_t row = 0; row + 1 < indptr.size(); ++row)
-    if (indptr[row + 1] < indptr[row])
-      refuse("o_indptr falls from {} to {} in row {}", indptr[row], indptr[row + 1], row);
-  if (indptr.back() > args.v.type.shape[0])
-    refuse("o_indptr ends at {}, but v has {} partials", indptr.back(), args.v.type.shape[0]);
-}
-
 }  // namespace
 
 VariantSpec split_kv_merge_variant(Dtype v, Dtype out, std::int64_t head_dim) {
-  check_dtype("v", v);
-  check_dtype("out", out);
-  if (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0)
-    refuse("head_dim is {}, but must be a multiple of 8 up to 256", head_dim);
+  check_float(kWho, "v", v);
+  check_float(kWho, "out", out);
+  check_head_dim(kWho, "head_dim", head_dim);
   return {.kernel = "split_kv_merge",
           .constants = {{"D", head_dim}},
           .dtypes = {{"v", v}, {"out", out}}};
@@ -81,7 +62,9 @@ std::string split_kv_merge(Runtime& runtime, const SplitKvMergeArgs& args) {
   check(args);
   const Shape& v = args.v.type.shape;
   const VariantSpec variant = split_kv_merge_variant(args.v.type.dtype, args.out.type.dtype, v[2]);
-  if (args.checked) check_indptr(runtime.backend(), args);
+  if (args.checked)
+    check_indptr(kWho, "o_indptr", read_integers(runtime.backend(), args.o_indptr), v[0],
+                 fmt::format("v has {} partials", v[0]));
   const std::int64_t rows = args.o_indptr.type.shape[0] - 1;
   const SplitKvMergeParams params{.v = args.v.data,
                                   .lse = static_cast<const float*>(args.lse.data),

@@ -14,7 +14,7 @@
 namespace parity {
 
 struct InvestigateOptions {
-  std::size_t confirmations = 5;    ///< fresh processes that confirm a finding; at least 1
+  std::size_t confirmations = 5;  ///< fresh processes that confirm a finding; at least 1
   /// The worker is not the built-in one: the registry's launch functions are not what it calls.
   bool foreign_worker = false;
   std::string program = "harness";  ///< as the person called it; opens the replay commands

@@ -11,6 +11,7 @@
 namespace {
 
 int dispatch(const parity::Options& options) {
+  parity::cache_limit();  // Refused here, not by each worker.
   switch (options.command) {
     case parity::Command::run:
       return parity::run_command(options);
@@ -37,7 +38,6 @@ int main(int argc, char** argv) {
   constexpr int kInfrastructure = 5;
   try {
     const auto options = parity::parse_options(argc, argv);
-    parity::cache_limit();  // Refused here, not by each worker.
     const int code = options ? dispatch(*options) : 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     throw parity::DatasetError("standard output cannot be written; the report is lost");

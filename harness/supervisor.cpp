@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "datasets/errors.hpp"
+#include "harness/in_jobs.hpp"
 #include "harness/worker_process.hpp"
 
 namespace parity {
@@ -51,8 +51,6 @@ struct Supervisor::Impl {
   bool interrupted() const { return options.interrupted != nullptr && options.interrupted->load(); }
   bool stopped() const { return interrupted() || Clock::now() >= options.stop_at; }
 
-  template <class Work>
-  void in_jobs(std::size_t items, const Work& work);
   std::filesystem::path log_of(std::size_t number) const;
   WorkerCommand command(std::size_t log) const;
   Reply greet(WorkerProcess& worker) const;
@@ -65,29 +63,6 @@ struct Supervisor::Impl {
                SequenceResult& result) const;
   void count(const Step& step, const Outcome& outcome, std::size_t planned);
 };
-
-/// Calls `work(next)`, which takes items until none is left, in min(jobs, items) threads; rethrows
-/// what one of them threw. A thread that throws leaves no items to the others.
-template <class Work>
-void Supervisor::Impl::in_jobs(std::size_t items, const Work& work) {
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::future<void>> threads;
-  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(options.jobs, 1), items); ++i) {
-    threads.push_back(std::async(std::launch::async, [&] {
-      struct LeaveNothing {
-        std::atomic<std::size_t>& next;
-        std::size_t items;
-        ~LeaveNothing() { next = items; }
-      } at_the_end{next, items};
-      work([&]() -> std::optional<std::size_t> {
-        const std::size_t item = next++;
-        return item < items ? std::optional(item) : std::nullopt;
-      });
-    }));
-  }
-  for (std::future<void>& thread : threads) thread.wait();
-  for (std::future<void>& thread : threads) thread.get();
-}
 
 std::filesystem::path Supervisor::Impl::log_of(std::size_t number) const {
   return options.run_folder / fmt::format("worker-{:05}.log", number);
@@ -221,7 +196,7 @@ const HelloReply& Supervisor::identity() {
 void Supervisor::prepare(std::span<const std::size_t> cases) {
   identity();
   const std::size_t first_log = impl_->take_logs(cases.size());
-  impl_->in_jobs(cases.size(), [&](const auto& next) {
+  in_jobs(impl_->options.jobs, cases.size(), [&](const auto& next) {
     std::unique_ptr<WorkerProcess> worker;
     std::size_t log = 0;
     for (auto item = next(); item && !impl_->interrupted(); item = next()) {
@@ -264,7 +239,7 @@ std::vector<SequenceResult> Supervisor::execute(std::span<const Sequence> sequen
   }
   impl_->done = 0;
   // A worker dies with the thread that started it, so one thread does a whole sequence.
-  impl_->in_jobs(sequences.size(), [&](const auto& next) {
+  in_jobs(impl_->options.jobs, sequences.size(), [&](const auto& next) {
     for (auto item = next(); item && !impl_->stopped(); item = next()) {
       results[*item] = impl_->run(sequences[*item], first_log + *item, planned);
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/harness_process.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity::test {
 namespace {
@@ -21,8 +22,7 @@ class CommandLineTest : public ::testing::Test {
   /// One home for all tests of a build: modules are content-addressed, so only the first run
   /// compiles.
   static Ran harness(const std::string& arguments, const std::string& environment = "") {
-    return run_harness(std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home", arguments,
-                       environment);
+    return run_harness(test_home(), arguments, environment);
   }
   static std::filesystem::path file(const std::string& name) { return scratch_->path() / name; }
   /// Runs with --json and reads it back.

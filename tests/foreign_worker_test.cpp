@@ -5,43 +5,23 @@
 #include <algorithm>
 
 #include "tests/harness_process.hpp"
+#include "tests/python.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity::test {
 namespace {
 
 using nlohmann::json;
 
-/// `python -c CODE` succeeds.
-bool python_runs(const std::string& python, const std::string& code) {
-  return std::system((python + " -c '" + code + "' >/dev/null 2>&1").c_str()) == 0;
-}
-
-/// A python3 with all that the worker imports, else what the system's own python3 lacks.
-struct Python {
-  std::string command;
-  std::string missing;
-};
-
-Python find_python() {
-  for (const std::string command : {"python3", "/usr/bin/python3"})
-    if (python_runs(command, "import h5py, numpy, xxhash")) return {command, ""};
-  for (const std::string module : {"h5py", "numpy", "xxhash"})
-    if (!python_runs("/usr/bin/python3", "import " + module)) return {"", "python3-" + module};
-  return {"", "python3"};
-}
-
 class ForeignWorkerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    python_ = find_python();
+    python_ = find_python({"h5py", "numpy", "xxhash"});
     if (python_.command.empty())
       GTEST_SKIP() << "the package " << python_.missing << " is not installed";
   }
 
-  static Ran harness(const std::string& arguments) {
-    return run_harness(std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home",
-                       arguments);
-  }
+  static Ran harness(const std::string& arguments) { return run_harness(test_home(), arguments); }
   std::string worker(const std::string& arguments = "") const {
     return " --worker '" + python_.command +
            " " PARITY_SOURCE_DIR "/tests/workers/numpy_worker.py" + arguments + "'";

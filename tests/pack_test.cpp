@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/pack_fixture.hpp"
+#include "tests/python.hpp"
 
 namespace parity {
 namespace {
@@ -116,22 +117,6 @@ TEST_F(PackTest, WrongCallsAreRefused) {
   EXPECT_THROW(PackReader(path_).read("b"), UsageError);
 }
 
-/// A python3 that imports numpy and h5py, or nothing and the reason.
-struct Python {
-  std::string command;
-  std::string missing;
-};
-
-Python find_python() {
-  for (const std::string command : {"python3", "/usr/bin/python3"})
-    if (std::system((command + " -c 'import numpy, h5py' 2>/dev/null").c_str()) == 0)
-      return {command, ""};
-  for (const std::string missing : {"numpy", "h5py"})
-    if (std::system(("python3 -c 'import " + missing + "' 2>/dev/null").c_str()) != 0)
-      return {"", "python3 or its module " + missing};
-  return {"", "python3"};
-}
-
 /// The Python of datasets/SCHEMA.md: what a foreign worker's author would copy.
 std::string schema_python() {
   const std::string page = bytes_of(PARITY_SOURCE_DIR "/datasets/SCHEMA.md");
@@ -145,8 +130,9 @@ std::string schema_python() {
 }
 
 TEST_F(PackTest, AnIndependentReaderSeesRowMajorTensorsOfEveryFloatType) {
-  const Python python = find_python();
-  if (python.command.empty()) GTEST_SKIP() << python.missing << " is not installed";
+  const test::Python python = test::find_python({"numpy", "h5py"});
+  if (python.command.empty())
+    GTEST_SKIP() << "the package " << python.missing << " is not installed";
   PackCase one{"rows/of=three", "op", "r", 7, {}, {}};
   for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::e4m3, Dtype::e5m2})
     one.inputs.push_back(normal_input(std::string(name(dtype)), dtype, {40, 33}));

@@ -7,14 +7,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
 #include "datasets/fill.hpp"
 #include "harness/judge.hpp"
+#include "harness/kernels/paged_decode_cases.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity {
 namespace {
@@ -53,11 +54,6 @@ Tensor widen(const Tensor& pages, std::int64_t slots) {
     std::ranges::copy(pages.bytes().subspan(page * from, from),
                       result.bytes().subspan(page * to).begin());
   return result;
-}
-
-/// One for all test processes of a build: images are found by content, so each is compiled once.
-std::filesystem::path module_folder() {
-  return std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home" / "modules";
 }
 
 }  // namespace
@@ -190,13 +186,8 @@ SparsePool::~SparsePool() {
 }
 
 DecodeRun::DecodeRun(Faults faults)
-    : runtime_(make_runtime(BackendKind::host, module_folder(), faults)),
+    : runtime_(make_runtime(BackendKind::host, test::test_home() / "modules", faults)),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
-
-DecodeRun::~DecodeRun() {
-  arena_.reset();
-  runtime_.reset();
-}
 
 PagedDecodeArgs DecodeRun::place(const DecodeCase& decode, Poison poison) {
   buffers_.clear();
@@ -206,19 +197,7 @@ PagedDecodeArgs DecodeRun::place(const DecodeCase& decode, Poison poison) {
   buffers_.push_back({"out", q, {}});
   buffers_.push_back({"lse", {Dtype::f32, {q.shape[0], q.shape[1]}}, {}});
   const DeviceTensors placed = arena_->begin(buffers_, poison);
-  PagedDecodeArgs args{.q = placed.at("q"),
-                       .k = PagePool::contiguous(placed.at("k_pages")),
-                       .v = PagePool::contiguous(placed.at("v_pages")),
-                       .table = {.indptr = placed.at("page_indptr"),
-                                 .indices = placed.at("page_indices"),
-                                 .last_page_len = placed.at("last_page_len"),
-                                 .first_page_offset = placed.at("first_page_offset")},
-                       .out = placed.at("out"),
-                       .lse = placed.at("lse"),
-                       .scale = paged_decode_scale(decode.c),
-                       .page_size = decode.c.constant("page"),
-                       .kv_heads = decode.c.constant("hkv"),
-                       .checked = true};
+  PagedDecodeArgs args = paged_decode_args(decode.c, placed);
   args.k.pages.type.shape[1] = args.page_size;
   args.v.pages.type.shape[1] = args.page_size;
   return args;
@@ -238,7 +217,7 @@ Decoded DecodeRun::decode_amid(Poison poison, const DecodeCase& decode, Split sp
     const PagedDecodeV2Plan plan(*runtime_, args, read_page_table(runtime_->backend(), args.table),
                                  *split);
     paged_decode_v2(*runtime_, args, plan);
-    runtime_->backend().synchronize();
+    runtime_->backend().synchronize();  // before the plan goes
   } else {
     paged_decode_v1(*runtime_, args);
     runtime_->backend().synchronize();

@@ -73,9 +73,6 @@ using Split = std::optional<std::int64_t>;
 class DecodeRun {
  public:
   explicit DecodeRun(Faults faults = {});
-  ~DecodeRun();
-  DecodeRun(const DecodeRun&) = delete;
-  DecodeRun& operator=(const DecodeRun&) = delete;
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call.
@@ -90,7 +87,7 @@ class DecodeRun {
 
  private:
   std::unique_ptr<Runtime> runtime_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Arena> arena_;  ///< goes before the runtime
   std::vector<ArenaBuffer> buffers_;
 };
 

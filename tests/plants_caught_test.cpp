@@ -11,6 +11,7 @@
 #include "harness/plants/plants.hpp"
 #include "tests/harness_process.hpp"
 #include "tests/struck_pair.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity {
 
@@ -51,7 +52,7 @@ std::vector<std::string> selection(const Plant& plant) {
 }
 
 Ran harness(const std::string& arguments) {
-  return run_harness(std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home", arguments);
+  return run_harness(test_home(), arguments);
 }
 
 /// Runs with --json and reads it back.

@@ -3,21 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "datasets/fill.hpp"
 #include "harness/kernels/attention_bounds.hpp"
 #include "harness/kernels/split_kv_merge_inputs.hpp"
 #include "reference/split_kv_merge.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity {
 namespace {
-
-/// One for all test processes of a build: images are found by content, so each is compiled once.
-std::filesystem::path module_folder() {
-  return std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home" / "modules";
-}
 
 /// "v=f32,out=bf16/d=64,h=3/ragged"
 Case merge_case(const std::string& id) {
@@ -79,13 +74,8 @@ ReferenceResult MergeProblem::expectation() const {
 }
 
 MergeRun::MergeRun()
-    : runtime_(make_runtime(BackendKind::host, module_folder())),
+    : runtime_(make_runtime(BackendKind::host, test::test_home() / "modules")),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
-
-MergeRun::~MergeRun() {
-  arena_.reset();
-  runtime_.reset();
-}
 
 SplitKvMergeArgs MergeRun::place(const MergeProblem& problem, Poison poison) {
   const std::int64_t rows = problem.o_indptr.elements() - 1;
@@ -106,8 +96,6 @@ SplitKvMergeArgs MergeRun::place(const MergeProblem& problem, Poison poison) {
 
 Merged MergeRun::merge(const MergeProblem& problem) {
   Merged result = merge_amid(Poison::ones, problem);
-  // A CPU carries the NaN of the first pattern through to what it writes, which then looks
-  // unwritten.
   const Merged again = merge_amid(Poison::high, problem);
   EXPECT_EQ(again.out, result.out);
   EXPECT_EQ(again.lse, result.lse);

@@ -41,9 +41,6 @@ struct MergeProblem {
 class MergeRun {
  public:
   MergeRun();
-  ~MergeRun();
-  MergeRun(const MergeRun&) = delete;
-  MergeRun& operator=(const MergeRun&) = delete;
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call; `problem` must live as long.
@@ -58,7 +55,7 @@ class MergeRun {
   Merged merge_amid(Poison poison, const MergeProblem& problem);
 
   std::unique_ptr<Runtime> runtime_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Arena> arena_;  ///< goes before the runtime
   std::vector<ArenaBuffer> buffers_;
 };
 

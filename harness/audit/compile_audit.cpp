@@ -4,10 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -17,6 +14,7 @@
 #include "device/no_device.hpp"
 #include "device/toolchain.hpp"
 #include "harness/case.hpp"
+#include "harness/in_jobs.hpp"
 #include "harness/kernels/launch_variant.hpp"
 
 namespace parity {
@@ -61,29 +59,6 @@ std::vector<VariantSpec> chosen_modules(std::span<const KernelSpec> kernels,
   return modules;
 }
 
-/// Calls `work(i)` for every i below `count` on all cores; the first exception comes out.
-template <class Work>
-void on_all_cores(std::size_t count, Work work) {
-  std::atomic<std::size_t> next = 0;
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) try {
-        work(i);
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = count;
-      }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-      threads.emplace_back(run);
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
 struct Compiled {
   KernelResources resources;
   std::string refused;
@@ -124,8 +99,10 @@ CompileAudit compile_audit(std::span<const KernelSpec> kernels, const CompileCho
     toolchains.push_back(toolchain_for(architecture));
   const std::vector<VariantSpec> modules = chosen_modules(kernels, choice);
   std::vector<Compiled> compiled(modules.size() * toolchains.size());
-  on_all_cores(compiled.size(), [&](std::size_t i) {
-    compiled[i] = compile(modules[i / toolchains.size()], toolchains[i % toolchains.size()], texts);
+  in_jobs(std::thread::hardware_concurrency(), compiled.size(), [&](const auto& next) {
+    for (auto i = next(); i; i = next())
+      compiled[*i] =
+          compile(modules[*i / toolchains.size()], toolchains[*i % toolchains.size()], texts);
   });
 
   CompileAudit audit{.modules = modules.size(), .worst = {}, .faults = {}};

@@ -1,9 +1,10 @@
-// Axes, smoke ids and launch arguments of paged decode kernels.
+// What paged decode kernels have in common.
 #include "harness/kernels/paged_decode_cases.hpp"
 
 #include <fmt/format.h>
 
 #include "device/paged_decode_blocks.hpp"
+#include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 
 namespace parity {
@@ -17,10 +18,8 @@ std::string_view dtype_of(char letter) {
   return letter == 'f' ? "f32" : letter == 'h' ? "f16" : "bf16";
 }
 
-}  // namespace
-
-std::vector<std::string> paged_decode_smoke(std::string_view kernel,
-                                            const std::vector<SmokeGeometry>& geometries) {
+std::vector<std::string> smoke_ids(std::string_view kernel,
+                                   const std::vector<SmokeGeometry>& geometries) {
   std::vector<std::string> ids;
   for (const SmokeGeometry& geometry : geometries)
     for (const std::string_view qkv : geometry.dtypes)
@@ -30,16 +29,27 @@ std::vector<std::string> paged_decode_smoke(std::string_view kernel,
   return ids;
 }
 
-std::vector<DtypeAxis> paged_decode_dtypes() {
-  const std::vector<Dtype> floats = {Dtype::f32, Dtype::f16, Dtype::bf16};
-  return {{"q", floats}, {"k", floats}, {"v", floats}};
-}
+}  // namespace
 
-std::vector<ConstantAxis> paged_decode_constants() {
-  return {{"d", {64, 96, 128, 256}},
-          {"hq", {1, 2, 3, 4, 5, 8, 10, 16}},
-          {"hkv", {1, 2, 3}},
-          {"page", {1, 8, 16, 32}}};
+KernelSpec paged_decode_spec(std::string_view name, const std::vector<SmokeGeometry>& smoke) {
+  const std::vector<Dtype> floats = {Dtype::f32, Dtype::f16, Dtype::bf16};
+  return {.name = std::string(name),
+          .operation = "paged_decode",
+          .dtypes = {{"q", floats}, {"k", floats}, {"v", floats}},
+          .constants = {{"d", {64, 96, 128, 256}},
+                        {"hq", {1, 2, 3, 4, 5, 8, 10, 16}},
+                        {"hkv", {1, 2, 3}},
+                        {"page", {1, 8, 16, 32}}},
+          .recipes = paged_decode_recipes(),
+          .degenerate_recipes = paged_decode_degenerate_recipes(),
+          .smoke = smoke_ids(name, smoke),
+          .valid = paged_decode_valid,
+          .inputs = paged_decode_inputs,
+          .outputs = paged_decode_outputs,
+          .reference = paged_decode_expectation,
+          .modules = {},
+          .launch = {},
+          .entry_point = fmt::format("parity::{}", name)};
 }
 
 PagedDecodeArgs paged_decode_args(const Case& c, const DeviceTensors& buffers) {

@@ -1,4 +1,4 @@
-// What the specs of paged decode kernels share: axes, smoke ids and launch arguments.
+// What the specs of paged decode kernels share: all but modules, launch and own axes.
 #pragma once
 
 #include <string>
@@ -20,14 +20,9 @@ struct SmokeGeometry {
   std::vector<std::string_view> dtypes;  ///< q, k, v: f = f32, h = f16, b = bf16
 };
 
-/// Ids of `kernel` in the order given.
-std::vector<std::string> paged_decode_smoke(std::string_view kernel,
-                                            const std::vector<SmokeGeometry>& geometries);
-
-/// q, k and v.
-std::vector<DtypeAxis> paged_decode_dtypes();
-/// d, hq, hkv and page; a kernel's own axes follow.
-std::vector<ConstantAxis> paged_decode_constants();
+/// The spec of kernel `name` as far as its operation decides it, and `smoke` as ids in the order
+/// given. What the kernel adds: modules, launch, variants, and axes behind d, hq, hkv and page.
+KernelSpec paged_decode_spec(std::string_view name, const std::vector<SmokeGeometry>& smoke);
 
 /// Arguments of a case's launch, with a checked page table.
 PagedDecodeArgs paged_decode_args(const Case& c, const DeviceTensors& buffers);

@@ -10,22 +10,16 @@
 #include "reference/paged_decode.hpp"
 
 namespace parity {
-namespace {
-
-PagedDecodeReference run_reference(const Case& c, const TensorList& inputs,
-                                   std::int64_t drop_last) {
-  return paged_decode({.q = find(inputs, "q"),
-                       .k_pages = find(inputs, "k_pages"),
-                       .v_pages = find(inputs, "v_pages"),
-                       .page_indptr = find(inputs, "page_indptr"),
-                       .page_indices = find(inputs, "page_indices"),
-                       .last_page_len = find(inputs, "last_page_len"),
-                       .first_page_offset = find(inputs, "first_page_offset"),
-                       .scale = paged_decode_scale(c),
-                       .drop_last = drop_last});
+PagedDecodeProblem paged_decode_problem(const Case& c, const TensorList& inputs) {
+  return {.q = find(inputs, "q"),
+          .k_pages = find(inputs, "k_pages"),
+          .v_pages = find(inputs, "v_pages"),
+          .page_indptr = find(inputs, "page_indptr"),
+          .page_indices = find(inputs, "page_indices"),
+          .last_page_len = find(inputs, "last_page_len"),
+          .first_page_offset = find(inputs, "first_page_offset"),
+          .scale = paged_decode_scale(c)};
 }
-
-}  // namespace
 
 std::vector<PackOutput> paged_decode_outputs(const Case& c) {
   const auto batch =
@@ -46,13 +40,15 @@ std::vector<PackOutput> paged_decode_outputs(const Case& c) {
 ReferenceResult paged_decode_expectation(const Case& c, const TensorList& inputs) {
   ReferenceResult result;
   result.outputs = paged_decode_outputs(c);
-  const PagedDecodeReference reference = run_reference(c, inputs, 0);
+  PagedDecodeProblem problem = paged_decode_problem(c, inputs);
+  const PagedDecodeReference reference = paged_decode(problem);
   const AttentionAnswer answer{reference.out,      reference.lse,       reference.abs_mass,
                                reference.rms_mass, reference.max_score, reference.tokens};
   expect_out(answer, result.outputs[0]);
   expect_log_sum_exp(answer, result.outputs[1]);
   // Two answers, so that neither output does the rejecting for the other.
-  PagedDecodeReference dropped = run_reference(c, inputs, 1);
+  problem.drop_last = 1;
+  PagedDecodeReference dropped = paged_decode(problem);
   TensorList out;
   out.push_back({"out", std::move(dropped.out)});
   TensorList lse;

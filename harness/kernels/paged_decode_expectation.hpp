@@ -8,6 +8,11 @@
 
 namespace parity {
 
+struct PagedDecodeProblem;  // reference/paged_decode.hpp
+
+/// What the reference is asked of a case. `inputs` must outlive it.
+PagedDecodeProblem paged_decode_problem(const Case& c, const TensorList& inputs);
+
 /// out `[B, Hq, D]` in q's dtype and lse `[B, Hq]` f32, without values.
 std::vector<PackOutput> paged_decode_outputs(const Case& c);
 

@@ -2,8 +2,6 @@
 #include "device/paged_decode_v1.hpp"
 
 #include "harness/kernels/paged_decode_cases.hpp"
-#include "harness/kernels/paged_decode_expectation.hpp"
-#include "harness/kernels/paged_decode_inputs.hpp"
 
 namespace parity {
 namespace {
@@ -38,21 +36,11 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
 }  // namespace
 
 KernelSpec paged_decode_v1_spec() {
-  return {.name = "paged_decode_v1",
-          .operation = "paged_decode",
-          .dtypes = paged_decode_dtypes(),
-          .constants = paged_decode_constants(),
-          .recipes = paged_decode_recipes(),
-          .degenerate_recipes = paged_decode_degenerate_recipes(),
-          .smoke = paged_decode_smoke("paged_decode_v1", smoke()),
-          .valid = paged_decode_valid,
-          .inputs = paged_decode_inputs,
-          .outputs = paged_decode_outputs,
-          .reference = paged_decode_expectation,
-          .modules = modules,
-          .launch = launch,
-          .entry_point = "parity::paged_decode_v1",
-          .variants = [] { return paged_decode_variants(paged_decode_v1_variant); }};
+  KernelSpec spec = paged_decode_spec("paged_decode_v1", smoke());
+  spec.modules = modules;
+  spec.launch = launch;
+  spec.variants = [] { return paged_decode_variants(paged_decode_v1_variant); };
+  return spec;
 }
 
 }  // namespace parity

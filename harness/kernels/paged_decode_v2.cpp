@@ -3,8 +3,6 @@
 
 #include "device/split_kv_merge.hpp"
 #include "harness/kernels/paged_decode_cases.hpp"
-#include "harness/kernels/paged_decode_expectation.hpp"
-#include "harness/kernels/paged_decode_inputs.hpp"
 #include "harness/kernels/split_kv_merge_variants.hpp"
 
 namespace parity {
@@ -29,15 +27,6 @@ std::vector<SmokeGeometry> smoke() {
   };
 }
 
-std::vector<ConstantAxis> constants() {
-  std::vector<ConstantAxis> axes = paged_decode_constants();
-  axes.push_back({.name = "ppc",
-                  .values = {1, 2, 3, 4, 7, 16, 64, kWholeRows, kAutoPagesPerChunk},
-                  .schedule = true,
-                  .zero = "auto"});
-  return axes;
-}
-
 /// The merge's too, which a plan without a split does not launch.
 std::vector<VariantSpec> modules(const Case& c) {
   return {paged_decode_v2_variant(c.dtype("q"), c.dtype("k"), c.dtype("v"), c.constant("d"),
@@ -54,10 +43,11 @@ std::vector<LaunchVariant> variants() {
 }
 
 std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers) {
-  const PagedDecodeArgs args = paged_decode_args(c, buffers);
+  PagedDecodeArgs args = paged_decode_args(c, buffers);
   check_paged_decode_args(args);
   const PagedDecodeV2Plan plan(runtime, args, read_page_table(runtime.backend(), args.table),
                                c.constant("ppc"));
+  args.checked = false;  // The plan has validated what was read; reading it again says nothing new.
   std::string resolved = paged_decode_v2(runtime, args, plan);
   runtime.backend().synchronize();  // The plan's arrays are in use until then.
   return resolved;
@@ -66,21 +56,15 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
 }  // namespace
 
 KernelSpec paged_decode_v2_spec() {
-  return {.name = "paged_decode_v2",
-          .operation = "paged_decode",
-          .dtypes = paged_decode_dtypes(),
-          .constants = constants(),
-          .recipes = paged_decode_recipes(),
-          .degenerate_recipes = paged_decode_degenerate_recipes(),
-          .smoke = paged_decode_smoke("paged_decode_v2", smoke()),
-          .valid = paged_decode_valid,
-          .inputs = paged_decode_inputs,
-          .outputs = paged_decode_outputs,
-          .reference = paged_decode_expectation,
-          .modules = modules,
-          .launch = launch,
-          .entry_point = "parity::paged_decode_v2",
-          .variants = variants};
+  KernelSpec spec = paged_decode_spec("paged_decode_v2", smoke());
+  spec.constants.push_back({.name = "ppc",
+                            .values = {1, 2, 3, 4, 7, 16, 64, kWholeRows, kAutoPagesPerChunk},
+                            .schedule = true,
+                            .zero = "auto"});
+  spec.modules = modules;
+  spec.launch = launch;
+  spec.variants = variants;
+  return spec;
 }
 
 }  // namespace parity

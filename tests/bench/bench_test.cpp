@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/temporary_folder.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity {
 namespace {
@@ -21,7 +22,7 @@ class BenchTest : public testing::Test {
  protected:
   /// Exit code; the JSON lies in report().
   int bench(const std::string& arguments) {
-    const fs::path home = fs::path(PARITY_HARNESS).parent_path() / "test_home";
+    const fs::path home = test::test_home();
     const std::string command = "PARITY_HOME='" + home.string() + "' '" PARITY_BENCH "' " +
                                 arguments + " --benchmark_min_time=0.01 --benchmark_out='" +
                                 out().string() + "' >'" + log().string() + "' 2>&1 </dev/null";

@@ -14,6 +14,7 @@
 #include "device/paged_decode_v2.hpp"
 #include "harness/case.hpp"
 #include "harness/judge.hpp"
+#include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 #include "harness/pack_builder.hpp"
 #include "harness/paths.hpp"
@@ -114,14 +115,7 @@ void judge_one(benchmark::State& state) {
 void reference(const std::string& recipe, benchmark::State& state) {
   const Case c = decode_case(recipe);
   const TensorList inputs = paged_decode_inputs(c);
-  const PagedDecodeProblem problem{.q = find(inputs, "q"),
-                                   .k_pages = find(inputs, "k_pages"),
-                                   .v_pages = find(inputs, "v_pages"),
-                                   .page_indptr = find(inputs, "page_indptr"),
-                                   .page_indices = find(inputs, "page_indices"),
-                                   .last_page_len = find(inputs, "last_page_len"),
-                                   .first_page_offset = find(inputs, "first_page_offset"),
-                                   .scale = paged_decode_scale(c)};
+  const PagedDecodeProblem problem = paged_decode_problem(c, inputs);
   for (auto _ : state) benchmark::DoNotOptimize(paged_decode(problem));
 }
 

@@ -1,0 +1,40 @@
+// What public launch functions refuse alike. Each message opens with who refuses, and names the
+// argument.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "device/device_tensor.hpp"
+
+namespace parity {
+
+/// Throws UsageError unless the dtype is f32, f16 or bf16.
+void check_float(std::string_view who, std::string_view axis, Dtype dtype);
+void check_float(std::string_view who, std::string_view name, const DeviceTensor& tensor);
+
+/// Throws UsageError unless `head_dim` is a multiple of 8 up to 256. `name`: "head_dim of q".
+void check_head_dim(std::string_view who, std::string_view name, std::int64_t head_dim);
+
+/// Throws UsageError for another type.
+void check_type(std::string_view who, std::string_view name, const DeviceTensor& tensor,
+                const TensorType& want);
+
+/// Throws UsageError for a tensor with elements and without memory, or with memory that is not
+/// aligned to that many bytes.
+void check_memory(std::string_view who, std::string_view name, const DeviceTensor& tensor,
+                  std::uintptr_t alignment);
+
+/// An i32 tensor in host memory; waits for the device.
+std::vector<std::int32_t> read_integers(Backend& backend, const DeviceTensor& tensor);
+
+/// Throws UsageError unless `indptr` begins with 0, never falls and ends at `count` at most.
+/// `holder`: what has that many, in words: "page_indices has 7 entries".
+void check_indptr(std::string_view who, std::string_view name,
+                  const std::vector<std::int32_t>& indptr, std::int64_t count,
+                  const std::string& holder);
+
+}  // namespace parity
