@@ -112,10 +112,13 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
   const LaunchShape shape{.grid = {paged_decode_grid("paged_decode_v2", args, split.chunks())},
                           .block = {kPagedDecodeThreads}};
   DeviceTensor workspace = given;
-  if (merge && workspace.data == nullptr)
-    workspace =
-        runtime.workspaces().get({"paged_decode_v2", "partials"},
-                                 static_cast<std::size_t>(plan.workspace_bytes()), runtime.trace());
+  WorkspaceLease lease;  // until the merge has been started
+  if (merge && workspace.data == nullptr) {
+    lease = runtime.workspaces().lease({"paged_decode_v2", "partials"},
+                                       static_cast<std::size_t>(plan.workspace_bytes()),
+                                       runtime.trace());
+    workspace = lease.memory;
+  }
   if (merge) check_workspace(workspace, split, q);
   const Partials partials(workspace, split.chunks(), q);
 
