@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -15,9 +14,6 @@
 
 namespace parity {
 namespace {
-
-constexpr std::array kDtypes = {Dtype::f64,  Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::e4m3,
-                                Dtype::e5m2, Dtype::i32, Dtype::i64, Dtype::u8,   Dtype::u64};
 
 /// Sign, `exponent_bits`, `mantissa_bits`, in this order from the top.
 struct FloatFormat {

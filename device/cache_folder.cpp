@@ -1,7 +1,9 @@
 // Names, checksums and eviction. Time stamps decide only what goes first, never what is valid.
 #include "device/cache_folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,8 +30,9 @@ constexpr std::size_t kNameDigits = 32;
 constexpr std::array<std::string_view, 2> kImageSuffixes = {".so", ".cubin"};
 constexpr std::array<std::string_view, 2> kSourceSuffixes = {".cpp", ".cu"};
 constexpr std::uint64_t kDefaultLimit = std::uint64_t{4} << 30;
-/// From finding an image to opening it, and from making a temporary file to renaming it.
-constexpr std::chrono::minutes kAboutToBeOpened{1};
+/// From finding an image to opening it, from making a temporary file to renaming it, and from one
+/// worker's preparing a module to another's running it, which has no time to compile.
+constexpr std::chrono::minutes kAboutToBeOpened{10};
 
 bool contains(std::span<const std::string_view> list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
@@ -57,15 +60,28 @@ std::string read_whole(const fs::path& path) {
   return file ? bytes : std::string();
 }
 
-void add_file(CacheEntry& entry, const fs::directory_entry& file) {
+void add_file(CacheEntry& entry, const fs::path& file) {
   std::error_code gone;  // Another process may remove it meanwhile.
-  const std::uint64_t bytes = file.file_size(gone);
+  const std::uint64_t bytes = fs::file_size(file, gone);
   if (gone) return;
-  const fs::file_time_type used = file.last_write_time(gone);
+  const fs::file_time_type used = fs::last_write_time(file, gone);
   if (gone) return;
-  entry.files.push_back(file.path());
+  entry.files.push_back(file);
   entry.bytes += bytes;
   entry.used = std::max(entry.files.size() == 1 ? used : entry.used, used);
+}
+
+bool is_about_to_be_opened(fs::file_time_type used) {
+  const auto now = fs::file_time_type::clock::now();
+  return now - used < kAboutToBeOpened && used - now < kAboutToBeOpened;
+}
+
+/// The entry as it is by now; without files where it is gone.
+CacheEntry seen_again(const CacheEntry& entry) {
+  CacheEntry now;
+  now.name = entry.name;
+  for (const fs::path& file : entry.files) add_file(now, file);
+  return now;
 }
 
 void sort_files(CacheEntry& entry) {
@@ -105,7 +121,7 @@ CacheFolder read_cache_folder(const fs::path& folder) {
     if (name.empty() || it->symlink_status(gone).type() != fs::file_type::regular)
       found.foreign.push_back(it->path());
     else
-      add_file(entries[name], *it);
+      add_file(entries[name], it->path());
   }
   if (failed)
     throw DatasetError(fmt::format("the folder {} cannot be read: {}; make it readable",
@@ -139,12 +155,20 @@ ImageState image_state(const fs::path& file) {
                                                                      : ImageState::damaged;
 }
 
-std::uint64_t remove_entry(const CacheEntry& entry) {
-  std::uint64_t removed = 0;
+ImageState use_image(const fs::path& file) {
+  // What may not be marked is used all the same: a folder that is read-only, somebody else's file.
+  utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+  return image_state(file);
+}
+
+Removed remove_entry(const CacheEntry& entry) {
+  Removed removed;
   for (const fs::path& file : entry.files) {
     std::error_code failed;
     const std::uint64_t bytes = fs::file_size(file, failed);
-    if (!failed && unlink(file.c_str()) == 0) removed += bytes;
+    if (failed || unlink(file.c_str()) != 0) continue;
+    ++removed.files;
+    removed.bytes += bytes;
   }
   return removed;
 }
@@ -161,21 +185,20 @@ std::uint64_t cache_limit() {
   return limit;
 }
 
-std::uint64_t evict(const fs::path& folder, std::uint64_t limit,
-                    const std::set<std::string>& kept) {
-  CacheFolder found = read_cache_folder(folder);
-  std::uint64_t bytes = found.bytes();
-  if (bytes <= limit) return 0;
+std::uint64_t evict(CacheFolder found, std::uint64_t limit, const std::set<std::string>& kept) {
+  std::uint64_t left = found.bytes();
+  if (left <= limit) return 0;
   std::ranges::sort(found.entries, [](const CacheEntry& a, const CacheEntry& b) {
     return std::pair(a.used, a.name) < std::pair(b.used, b.name);
   });
-  const auto now = fs::file_time_type::clock::now();
   std::uint64_t removed = 0;
   for (const CacheEntry& entry : found.entries) {
-    if (bytes - removed <= limit) break;
-    const bool in_use = now - entry.used < kAboutToBeOpened && entry.used - now < kAboutToBeOpened;
-    if (in_use || kept.contains(entry.name)) continue;
-    removed += remove_entry(entry);
+    if (left <= limit) break;
+    if (is_about_to_be_opened(entry.used) || kept.contains(entry.name)) continue;
+    const CacheEntry now = seen_again(entry);  // Others use, build and remove meanwhile.
+    if (!now.files.empty() && is_about_to_be_opened(now.used)) continue;
+    removed += remove_entry(now).bytes;
+    left -= entry.bytes;
   }
   return removed;
 }

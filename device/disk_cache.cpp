@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -127,15 +126,18 @@ fs::path DiskCache::build(const fs::path& folder, const std::string& entry, cons
   return target;
 }
 
-void DiskCache::make_room(const std::string& built) {
-  std::set<std::string> kept;
-  {
+void DiskCache::keep(const std::string& entry) {
+  const std::scoped_lock lock(mutex_);
+  kept_.insert(entry);
+}
+
+void DiskCache::make_room() const {
+  const std::set<std::string> kept = [this] {
     const std::scoped_lock lock(mutex_);
-    built_.insert(built);
-    kept = built_;
-  }
+    return kept_;
+  }();
   try {
-    evict(folder_, limit_, kept);
+    evict(read_cache_folder(folder_), limit_, kept);
   } catch (const DatasetError& error) {
     fmt::print(stderr, "warning: old modules are not removed: {}\n", error.what());
   }
@@ -147,9 +149,9 @@ fs::path DiskCache::image(const std::string& text, const Toolchain& toolchain) {
   for (const fs::path& folder : {folder_, spare}) {
     if (folder.empty()) continue;
     fs::path path = folder / (entry + toolchain.image_suffix());
-    const ImageState found = image_state(path);
+    const ImageState found = use_image(path);
     if (found == ImageState::sound) {
-      utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // Used now; fails where it cannot be evicted.
+      if (folder == folder_) keep(entry);
       return path;
     }
     if (found == ImageState::damaged)
@@ -159,7 +161,8 @@ fs::path DiskCache::image(const std::string& text, const Toolchain& toolchain) {
     if (!spare.empty()) return build(spare, entry, text, toolchain);
     try {
       const fs::path built = build(folder_, entry, text, toolchain);
-      make_room(entry);
+      keep(entry);
+      make_room();
       return built;
     } catch (const std::system_error& error) {
       return build(make_fallback(error.code().message()), entry, text, toolchain);

@@ -19,7 +19,7 @@ class DiskCache {
   /// Creates `folder`. Sound entries in it are used even where it cannot be written; what is
   /// missing is then compiled, after one warning on stderr, into a temporary folder that is removed
   /// at the end. From `limit` bytes on, what was used longest ago goes, but never what this cache
-  /// has built. Throws UsageError as cache_limit() does.
+  /// has built or found. Throws UsageError as cache_limit() does.
   explicit DiskCache(std::filesystem::path folder, std::uint64_t limit = cache_limit());
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
@@ -37,14 +37,15 @@ class DiskCache {
  private:
   std::filesystem::path build(const std::filesystem::path& folder, const std::string& entry,
                               const std::string& text, const Toolchain& toolchain) const;
-  void make_room(const std::string& built);
+  void keep(const std::string& entry);
+  void make_room() const;
   std::filesystem::path fallback() const;
   std::filesystem::path make_fallback(const std::string& reason);
 
   const std::filesystem::path folder_;
   const std::uint64_t limit_;
   mutable std::mutex mutex_;
-  std::set<std::string> built_;     ///< entries
+  std::set<std::string> kept_;      ///< entries built or found
   std::filesystem::path fallback_;  ///< empty until folder_ could not be written
 };
 

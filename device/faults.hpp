@@ -1,10 +1,20 @@
 // The one seam for plants: deliberate faults, all off unless a plant switches them on by name.
 #pragma once
 
+#include <span>
+
+#include "datasets/dtype.hpp"
+
 namespace parity {
 
-/// Faults of a launch strike attention over f16 keys and bf16 values (k = f16, v = bf16) and merges
-/// from f16 to bf16 (v = f16, out = bf16): the right cases can be blamed, the others must go on.
+/// Whether faults of a launch strike a variant or a case of these dtypes, in the kernel's order:
+/// one that ends in f16 and bf16, or has bf16 alone. So any kernel has something to strike, the
+/// right cases can be blamed, and the others must go on.
+constexpr bool strikes(std::span<const Dtype> dtypes) {
+  if (dtypes.empty() || dtypes.back() != Dtype::bf16) return false;
+  return dtypes.size() == 1 || dtypes[dtypes.size() - 2] == Dtype::f16;
+}
+
 struct Faults {
   /// In-process module keys keep only the kernel name and the integer constants.
   bool weak_module_key = false;
@@ -17,6 +27,8 @@ struct Faults {
   /// A module's entry is published before its module is there and nobody waits: a thread that asks
   /// meanwhile goes on without it. Takes several host threads.
   bool unlocked_first_use = false;
+
+  // Faults of a launch.
 
   /// The last block of the launch that writes the output is missing.
   bool unwritten_output = false;

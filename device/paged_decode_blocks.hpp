@@ -11,8 +11,6 @@
 
 namespace parity {
 
-inline constexpr std::uint32_t kPagedDecodeThreads = 128;
-
 /// Query heads of a kv head, cut into blocks of a compile-time size.
 struct HeadBlocks {
   std::int64_t group = 0;   ///< query heads of a kv head

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 
 #include "datasets/errors.hpp"
 #include "device/kernels/paged_decode_v2_params.cuh"
 #include "device/paged_decode_blocks.hpp"
-#include "device/planted_launch.hpp"
+#include "device/planted_split.hpp"
 #include "device/split_kv_merge.hpp"
 
 namespace parity {
@@ -18,28 +19,27 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-/// Of the partial, at once: bound by registers as compiled for sm_90a at D = 128.
-std::int64_t blocks_per_multiprocessor(std::int64_t bucket) {
-  return bucket >= 8 ? 2 : bucket == 4 ? 4 : bucket == 2 ? 5 : 7;
-}
-
 SplitPlan split_for(const Backend& backend, const PagedDecodeArgs& args,
                     const std::vector<std::int32_t>& page_indptr, std::int64_t pages_per_chunk) {
   const HeadBlocks blocks = HeadBlocks::of(args.q.type.shape[1] / args.kv_heads);
+  const auto pool_bytes =
+      static_cast<unsigned>(size_of(args.k.pages.type.dtype) + size_of(args.v.pages.type.dtype));
   return split_rows(page_indptr, args.page_size, pages_per_chunk, args.kv_heads * blocks.chunks,
                     {.multiprocessors = backend.identity().multiprocessors,
-                     .blocks_per_multiprocessor = blocks_per_multiprocessor(blocks.bucket)});
+                     .blocks_per_multiprocessor = paged_decode_blocks_at_once(
+                         static_cast<unsigned>(args.q.type.shape[2]),
+                         static_cast<unsigned>(blocks.bucket), pool_bytes)});
 }
 
-/// Partial results in a workspace: f32 [chunks, Hq, D], then their log-sum-exps [chunks, Hq].
+/// Partial results; without memory where none are kept.
 struct Partials {
-  DeviceTensor out;
-  DeviceTensor lse;
+  DeviceTensor out;  ///< f32 [chunks, Hq, D]
+  DeviceTensor lse;  ///< f32 [chunks, Hq]
 
-  Partials(const DeviceTensor& workspace, std::int64_t chunks, const Shape& q)
-      : out{{Dtype::f32, {chunks, q[1], q[2]}}, workspace.data},
-        lse{{Dtype::f32, {chunks, q[1]}}, nullptr} {
-    lse.data = static_cast<std::byte*>(workspace.data) + out.type.bytes();
+  static Partials in(const DeviceTensor& workspace, std::int64_t chunks, const Shape& q) {
+    const TensorType out{Dtype::f32, {chunks, q[1], q[2]}};
+    return {{out, workspace.data},
+            {{Dtype::f32, {chunks, q[1]}}, static_cast<std::byte*>(workspace.data) + out.bytes()}};
   }
 };
 
@@ -65,18 +65,14 @@ std::int64_t paged_decode_v2_workspace_bytes(std::int64_t chunks, std::int64_t h
 }
 
 PagedDecodeV2Plan::PagedDecodeV2Plan(Runtime& runtime, const PagedDecodeArgs& args,
-                                     const HostPageTable& table, std::int64_t pages_per_chunk) {
+                                     const HostPageTable& table, std::int64_t pages_per_chunk)
+    : planned_(args), page_indptr_(table.indptr) {
   check_paged_decode_args(args);
   check_page_table(table, args);
-  q_shape_ = args.q.type.shape;
-  page_size_ = args.page_size;
-  kv_heads_ = args.kv_heads;
   split_ = split_for(runtime.backend(), args, table.indptr, pages_per_chunk);
-  if (split_.needs_merge()) {
-    workspace_bytes_ = paged_decode_v2_workspace_bytes(split_.chunks(), q_shape_[1], q_shape_[2]);
-    for (std::size_t row = 0; row + 1 < table.indptr.size(); ++row)
-      if (table.indptr[row] == table.indptr[row + 1]) empty_chunks_.push_back(split_.o_indptr[row]);
-  }
+  const Shape& q = args.q.type.shape;
+  if (split_.needs_merge())
+    workspace_bytes_ = paged_decode_v2_workspace_bytes(split_.chunks(), q[1], q[2]);
   upload(runtime.backend());
 }
 
@@ -88,13 +84,30 @@ void PagedDecodeV2Plan::upload(Backend& backend) {
   backend.copy_in(arrays_.data(), bytes);
 }
 
-void PagedDecodeV2Plan::require_same_shapes(const PagedDecodeArgs& args) const {
-  if (args.q.type.shape != q_shape_ || args.page_size != page_size_ || args.kv_heads != kv_heads_)
-    throw UsageError(
-        fmt::format("paged_decode_v2: the plan was made for q {}, page_size {}, kv_heads {}, but q "
-                    "is {}, page_size {}, kv_heads {}; plan again",
-                    TensorType{args.q.type.dtype, q_shape_}.to_string(), page_size_, kv_heads_,
-                    args.q.type.to_string(), args.page_size, args.kv_heads));
+void PagedDecodeV2Plan::require_same_problem(const PagedDecodeArgs& args) const {
+  const auto require = [](std::string_view name, std::int64_t planned, std::int64_t given) {
+    if (planned != given)
+      throw UsageError(
+          fmt::format("paged_decode_v2: the plan was made for {} {}, but {} is given; plan again",
+                      name, planned, given));
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    require(std::array{"rows", "query heads", "head_dim"}[axis], planned_.q.type.shape[axis],
+            args.q.type.shape[axis]);
+  require("page_size", planned_.page_size, args.page_size);
+  require("kv_heads", planned_.kv_heads, args.kv_heads);
+  require("page_indices", planned_.table.indices.type.elements(),
+          args.table.indices.type.elements());
+  require("pages of k", planned_.k.pages.type.shape[0], args.k.pages.type.shape[0]);
+  require("pages of v", planned_.v.pages.type.shape[0], args.v.pages.type.shape[0]);
+}
+
+void PagedDecodeV2Plan::require_same_table(const HostPageTable& table) const {
+  for (std::size_t row = 0; row < page_indptr_.size(); ++row)
+    if (table.indptr[row] != page_indptr_[row])
+      throw UsageError(fmt::format(
+          "paged_decode_v2: page_indptr[{}] was {} when it was planned and is {} now; plan again",
+          row, page_indptr_[row], table.indptr[row]));
 }
 
 VariantSpec paged_decode_v2_variant(Dtype q, Dtype k, Dtype v, std::int64_t head_dim,
@@ -105,23 +118,30 @@ VariantSpec paged_decode_v2_variant(Dtype q, Dtype k, Dtype v, std::int64_t head
 std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
                             const PagedDecodeV2Plan& plan, const DeviceTensor& given) {
   check_paged_decode_args(args);
-  plan.require_same_shapes(args);
+  plan.require_same_problem(args);
+  if (args.checked) {
+    const HostPageTable table = read_page_table(runtime.backend(), args.table);
+    check_page_table(table, args);
+    plan.require_same_table(table);
+  }
   const Shape& q = args.q.type.shape;
   const SplitPlan& split = plan.split();
   const bool merge = split.needs_merge();
   const LaunchShape shape{.grid = {paged_decode_grid("paged_decode_v2", args, split.chunks())},
                           .block = {kPagedDecodeThreads}};
-  DeviceTensor workspace = given;
+  Partials partials;
   WorkspaceLease lease;  // until the merge has been started
-  if (merge && workspace.data == nullptr) {
-    lease = runtime.workspaces().lease({"paged_decode_v2", "partials"},
-                                       static_cast<std::size_t>(plan.workspace_bytes()),
-                                       runtime.trace());
-    workspace = lease.memory;
+  if (merge) {
+    DeviceTensor workspace = given;
+    if (workspace.data == nullptr) {
+      lease = runtime.workspaces().lease({"paged_decode_v2", "partials"},
+                                         static_cast<std::size_t>(plan.workspace_bytes()),
+                                         runtime.trace());
+      workspace = lease.memory;
+    }
+    check_workspace(workspace, split, q);
+    partials = Partials::in(workspace, split.chunks(), q);
   }
-  if (merge) check_workspace(workspace, split, q);
-  const Partials partials(workspace, split.chunks(), q);
-
   const Dtype v = args.v.pages.type.dtype;
   const HeadBlocks blocks = HeadBlocks::of(q[1] / args.kv_heads);
   const VariantSpec variant =
@@ -131,31 +151,20 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
       .common = paged_decode_params(args, runtime.score_drift(v)),
       .chunk_row = o_indptr + split.o_indptr.size(),
       .o_indptr = o_indptr,
-      .partial_out = merge ? static_cast<float*>(partials.out.data) : nullptr,
-      .partial_lse = merge ? static_cast<float*>(partials.lse.data) : nullptr,
+      .partial_out = static_cast<float*>(partials.out.data),
+      .partial_lse = static_cast<float*>(partials.lse.data),
       .pages_per_chunk = static_cast<unsigned>(
           std::min<std::int64_t>(split.pages_per_chunk, std::numeric_limits<std::int32_t>::max())),
       .direct = merge ? 0u : 1u};
 
-  std::vector<LeftAsItLay> stale;
-  if (runtime.faults().dirty_workspace)
-    for (const std::int32_t chunk : plan.empty_chunks_) {
-      const auto heads = static_cast<std::size_t>(q[1]);
-      const std::size_t row = heads * static_cast<std::size_t>(q[2] * kFloatBytes);
-      const auto at = static_cast<std::size_t>(chunk);
-      stale.emplace_back(runtime.backend(), static_cast<std::byte*>(partials.out.data) + at * row,
-                         row);
-      stale.emplace_back(runtime.backend(),
-                         static_cast<std::byte*>(partials.lse.data) + at * heads * kFloatBytes,
-                         heads * kFloatBytes);
-    }
+  const PlantedSplit planted(runtime, split, plan.page_indptr_, partials.out, partials.lse);
   runtime.launch({.variant = variant,
                   .shape = shape,
                   .params = std::as_bytes(std::span(&params, 1)),
                   .input = args.q,
                   .output = args.out,
                   .writes_output = !merge});
-  for (const LeftAsItLay& lay : stale) lay.put_back();
+  planted.after_partials();
   if (merge)
     split_kv_merge(runtime, {.v = partials.out,
                              .lse = partials.lse,

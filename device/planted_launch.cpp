@@ -17,14 +17,10 @@ constexpr std::size_t kStrayBytes = 16;
 /// No poison, no fill and no likely result.
 constexpr std::byte kStray{0x5a};
 
-bool has(const VariantSpec& variant, std::string_view axis, Dtype dtype) {
-  return std::ranges::find(variant.dtypes, std::pair{std::string(axis), dtype}) !=
-         variant.dtypes.end();
-}
-
-bool strikes(const VariantSpec& variant) {
-  return (has(variant, "k", Dtype::f16) && has(variant, "v", Dtype::bf16)) ||
-         (has(variant, "v", Dtype::f16) && has(variant, "out", Dtype::bf16));
+bool struck(const VariantSpec& variant) {
+  std::vector<Dtype> dtypes;
+  for (const auto& [axis, dtype] : variant.dtypes) dtypes.push_back(dtype);
+  return strikes(dtypes);
 }
 
 /// The parameters with a null wherever they hold `pointer`.
@@ -40,7 +36,7 @@ std::vector<std::byte> without(std::span<const std::byte> params, const void* po
 
 PlantedLaunch::PlantedLaunch(const Faults& faults, Backend& backend, const Launch& launch,
                              const void*& awaited)
-    : faults_(faults), backend_(backend), launch_(launch), struck_(strikes(launch.variant)) {
+    : faults_(faults), backend_(backend), launch_(launch), struck_(struck(launch.variant)) {
   const bool in_its_stead = launch.writes_output && awaited == launch.output.data;
   lacks_block_ = faults.unwritten_output && launch.writes_output && (struck_ || in_its_stead);
   awaited = struck_ && !launch.writes_output ? launch.output.data : nullptr;
@@ -70,16 +66,6 @@ void PlantedLaunch::after() const {
                   kStray, kStrayBytes);
   if (faults_.input_overwritten)
     backend_.fill(launch_.input.data, kStray, std::min(kStrayBytes, launch_.input.type.bytes()));
-}
-
-LeftAsItLay::LeftAsItLay(Backend& backend, void* memory, std::size_t bytes)
-    : backend_(backend), memory_(memory), bytes_(bytes) {
-  backend_.copy_out(bytes_, memory_);
-}
-
-void LeftAsItLay::put_back() const {
-  backend_.synchronize();
-  backend_.copy_in(memory_, bytes_);
 }
 
 }  // namespace parity

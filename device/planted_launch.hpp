@@ -36,18 +36,4 @@ class PlantedLaunch {
   std::vector<std::byte> nulled_;
 };
 
-/// Device memory that a planted kernel leaves as it lies: what it held when this was made, put back
-/// at the end.
-class LeftAsItLay {
- public:
-  LeftAsItLay(Backend& backend, void* memory, std::size_t bytes);
-  /// Waits for the launches so far.
-  void put_back() const;
-
- private:
-  Backend& backend_;
-  void* memory_;
-  std::vector<std::byte> bytes_;
-};
-
 }  // namespace parity

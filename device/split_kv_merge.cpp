@@ -14,8 +14,6 @@
 namespace parity {
 namespace {
 
-constexpr std::uint32_t kThreads = 128;
-
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
   throw UsageError("split_kv_merge: " + fmt::format(format, std::forward<Parts>(parts)...));
@@ -92,11 +90,12 @@ std::string split_kv_merge(Runtime& runtime, const SplitKvMergeArgs& args) {
                                   .lse_out = static_cast<float*>(args.lse_out.data),
                                   .heads = static_cast<unsigned>(v[1])};
   runtime.launch({.variant = variant,
-                  .shape = {.grid = {static_cast<std::uint32_t>(rows * v[1])}, .block = {kThreads}},
+                  .shape = {.grid = {static_cast<std::uint32_t>(rows * v[1])},
+                            .block = {kSplitKvMergeThreads}},
                   .params = std::as_bytes(std::span(&params, 1)),
                   .input = args.v,
                   .output = args.out});
-  return fmt::format("merge threads={}", kThreads);
+  return fmt::format("merge threads={}", kSplitKvMergeThreads);
 }
 
 }  // namespace parity

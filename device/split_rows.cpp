@@ -1,10 +1,11 @@
 // Cutting rows into chunks, and choosing how long a chunk is.
+#include "device/split_rows.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "datasets/errors.hpp"
-#include "device/paged_decode_v2.hpp"
 
 namespace parity {
 namespace {

@@ -10,9 +10,9 @@
 #include "device/module_cache.hpp"
 #include "device/no_device.hpp"
 #include "device/toolchain.hpp"
-#include "harness/audit.hpp"
+#include "harness/audit/compile_audit.hpp"
+#include "harness/audit/key_audit.hpp"
 #include "harness/commands.hpp"
-#include "harness/compile_audit.hpp"
 #include "harness/plants/plants.hpp"
 
 namespace parity {

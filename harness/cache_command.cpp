@@ -49,12 +49,15 @@ int verify(const std::filesystem::path& folder) {
 
 int clear(const std::filesystem::path& folder) {
   const CacheFolder found = read_cache_folder(folder);
-  std::uint64_t removed = 0;
-  for (const CacheEntry& entry : found.entries) removed += remove_entry(entry);
-  const CacheFolder left = read_cache_folder(folder);
-  fmt::print("removed {} entries of {} bytes from {}; {} foreign files left\n",
-             found.entries.size() - left.entries.size(), removed, folder.string(),
-             left.foreign.size());
+  std::size_t entries = 0;
+  std::uint64_t bytes = 0;
+  for (const CacheEntry& entry : found.entries) {
+    const Removed removed = remove_entry(entry);
+    if (removed.files > 0) ++entries;
+    bytes += removed.bytes;
+  }
+  fmt::print("removed {} entries of {} bytes from {}; {} foreign files left\n", entries, bytes,
+             folder.string(), found.foreign.size());
   return 0;
 }
 

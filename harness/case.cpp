@@ -111,7 +111,8 @@ std::string constant_segment(const Case& c, bool with_schedule) {
   for (std::size_t i = 0; i < c.constants.size(); ++i) {
     const ConstantAxis& axis = c.spec->constants[i];
     if (axis.schedule && !with_schedule) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, constant_text(axis, c.constants[i]));
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name,
+                        constant_text(axis, c.constants[i]));
   }
   return text;
 }

@@ -50,8 +50,8 @@ struct ReferenceResult {
 /// A plain value with designated initialisers; see harness/kernels/*.cpp.
 struct KernelSpec {
   std::string name;
-  std::string operation;  ///< kernels of one operation share inputs and expected output
-  std::vector<DtypeAxis> dtypes;
+  std::string operation;          ///< kernels of one operation share inputs and expected output
+  std::vector<DtypeAxis> dtypes;  ///< in the order of the dtypes of its first module
   std::vector<ConstantAxis> constants;
   std::vector<std::string> recipes;
   /// Recipes whose answer is exact (empty rows, NaN): wrong answers need not be told apart.

@@ -97,7 +97,7 @@ TEST_F(CacheCommandTest, WorkersKeepTheLimit) {
   EXPECT_FALSE(fs::exists(old));
 }
 
-// BUGS.md D8: a key that never hits; PATH spelling in the key.
+// D8: a key that never hits; PATH spelling in the key.
 TEST_F(CacheCommandTest, ASecondRunCompilesNothingHoweverPathIsSpelt) {
   const TemporaryFolder tools;
   const fs::path log = tools.path() / "log";

@@ -20,18 +20,22 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::hours;
+using std::chrono::minutes;
 
 const std::string kName = "0123456789abcdef0123456789abcdef";
 
 class CacheFolderTest : public testing::Test {
  protected:
   /// An entry of `text`, as if used so long ago.
-  fs::path entry(const std::string& text, hours ago, std::uint64_t limit = 1 << 30) {
+  fs::path entry(const std::string& text, minutes ago, std::uint64_t limit = 1 << 30) {
     fs::path image = DiskCache(folder_.path(), limit).image(text, toolchain_);
+    age(image, ago);
+    return image;
+  }
+  void age(const fs::path& image, minutes ago) {
     const auto then = fs::file_time_type::clock::now() - ago;
     fs::last_write_time(image, then);
     fs::last_write_time(fs::path(image).replace_extension(".cpp"), then);
-    return image;
   }
   fs::path foreign(const std::string& name) {
     const fs::path path = folder_.path() / name;
@@ -99,11 +103,11 @@ TEST_F(CacheFolderTest, WhatWasUsedLongestAgoGoesFirst) {
   const fs::path newest = entry("other", hours(1));
   const fs::path middle = entry("third", hours(5));
   const std::uint64_t all = read_cache_folder(folder_.path()).bytes();
-  EXPECT_EQ(evict(folder_.path(), all, {}), 0u);
-  EXPECT_EQ(evict(folder_.path(), all - 1, {}), all / 3);
+  EXPECT_EQ(evict(read_cache_folder(folder_.path()), all, {}), 0u);
+  EXPECT_EQ(evict(read_cache_folder(folder_.path()), all - 1, {}), all / 3);
   EXPECT_FALSE(is_there(oldest));
   EXPECT_TRUE(is_there(middle) && is_there(newest));
-  EXPECT_EQ(evict(folder_.path(), 0, {newest.stem()}), all / 3);
+  EXPECT_EQ(evict(read_cache_folder(folder_.path()), 0, {newest.stem()}), all / 3);
   EXPECT_FALSE(is_there(middle));
   EXPECT_TRUE(is_there(newest)) << "kept";
 }
@@ -113,7 +117,7 @@ TEST_F(CacheFolderTest, AHitMakesAnEntryTheLastToGo) {
   const fs::path idle = entry("other", hours(5));
   DiskCache(folder_.path()).image("first", toolchain_);
   EXPECT_EQ(toolchain_.compiles, 2);
-  evict(folder_.path(), read_cache_folder(folder_.path()).bytes() - 1, {});
+  evict(read_cache_folder(folder_.path()), read_cache_folder(folder_.path()).bytes() - 1, {});
   EXPECT_TRUE(is_there(used));
   EXPECT_FALSE(is_there(idle));
 }
@@ -121,13 +125,46 @@ TEST_F(CacheFolderTest, AHitMakesAnEntryTheLastToGo) {
 /// Between finding an image and opening it, another process may need room.
 TEST_F(CacheFolderTest, WhatWasUsedJustNowStays) {
   const fs::path image = entry("text", hours(0));
-  EXPECT_EQ(evict(folder_.path(), 0, {}), 0u);
+  EXPECT_EQ(evict(read_cache_folder(folder_.path()), 0, {}), 0u);
   EXPECT_TRUE(is_there(image));
+}
+
+/// One worker prepared it, another one of the same run is about to run it.
+TEST_F(CacheFolderTest, WhatWasUsedMinutesAgoStays) {
+  const fs::path image = entry("text", minutes(9));
+  EXPECT_EQ(evict(read_cache_folder(folder_.path()), 0, {}), 0u);
+  EXPECT_TRUE(is_there(image));
+}
+
+TEST_F(CacheFolderTest, WhatIsUsedWhileRoomIsMadeStays) {
+  const fs::path used = entry("first", hours(9));
+  const fs::path idle = entry("other", hours(9));
+  CacheFolder found = read_cache_folder(folder_.path());
+  EXPECT_EQ(use_image(used), ImageState::sound);
+  evict(std::move(found), 0, {});
+  EXPECT_TRUE(is_there(used));
+  EXPECT_FALSE(is_there(idle));
+}
+
+TEST_F(CacheFolderTest, WhatARivalRemovedMeanwhileMakesRoomToo) {
+  entry("first", hours(9));
+  const fs::path second = entry("other", hours(5));
+  const CacheFolder found = read_cache_folder(folder_.path());
+  EXPECT_EQ(evict(found, found.bytes() - 1, {}), found.bytes() / 2);
+  EXPECT_EQ(evict(found, found.bytes() - 1, {}), 0u);
+  EXPECT_TRUE(is_there(second)) << "the rival made room enough";
+}
+
+TEST_F(CacheFolderTest, WhatIsRemovedIsCountedAndWhatIsGoneIsNot) {
+  entry("text", hours(1));
+  const CacheEntry found = read_cache_folder(folder_.path()).entries.at(0);
+  EXPECT_EQ(remove_entry(found), (Removed{2, found.bytes}));
+  EXPECT_EQ(remove_entry(found), Removed{});
 }
 
 TEST_F(CacheFolderTest, AStampInTheFutureKeepsNothingForEver) {
   const fs::path image = entry("text", hours(-24 * 365));
-  EXPECT_GT(evict(folder_.path(), 0, {}), 0u);
+  EXPECT_GT(evict(read_cache_folder(folder_.path()), 0, {}), 0u);
   EXPECT_FALSE(is_there(image));
 }
 
@@ -137,19 +174,28 @@ TEST_F(CacheFolderTest, BuildingMakesRoomButKeepsWhatItBuilt) {
   DiskCache cache(folder_.path(), 1);
   const fs::path first = cache.image("one", toolchain_);
   EXPECT_FALSE(is_there(old));
-  fs::last_write_time(first, fs::file_time_type::clock::now() - hours(9));
-  fs::last_write_time(fs::path(first).replace_extension(".cpp"),
-                      fs::file_time_type::clock::now() - hours(9));
+  age(first, hours(9));
   const fs::path second = cache.image("two", toolchain_);
   EXPECT_TRUE(is_there(first)) << "built by this very cache";
   EXPECT_TRUE(is_there(second));
   EXPECT_TRUE(fs::exists(file));
 }
 
+/// A run that is longer than the grace needs again what it has only found.
+TEST_F(CacheFolderTest, BuildingKeepsWhatWasFound) {
+  const fs::path found = entry("found", hours(9));
+  DiskCache cache(folder_.path(), 1);
+  EXPECT_EQ(cache.image("found", toolchain_), found);
+  EXPECT_EQ(toolchain_.compiles, 1);
+  age(found, hours(9));
+  cache.image("new", toolchain_);
+  EXPECT_TRUE(is_there(found));
+}
+
 TEST_F(CacheFolderTest, AnImageInUseOutlivesItsEntry) {
   const fs::path image = entry("text", hours(9));
   std::ifstream in_use(image, std::ios::binary);
-  evict(folder_.path(), 0, {});
+  evict(read_cache_folder(folder_.path()), 0, {});
   EXPECT_FALSE(is_there(image));
   const std::string bytes{std::istreambuf_iterator<char>(in_use), {}};
   EXPECT_TRUE(bytes.starts_with("image of text"));
@@ -158,7 +204,7 @@ TEST_F(CacheFolderTest, AnImageInUseOutlivesItsEntry) {
 TEST_F(CacheFolderTest, LeftoversOfAKilledWriterGoWithTheirEntry) {
   const fs::path leftover = foreign(kName + ".so.tmp.17.0");
   fs::last_write_time(leftover, fs::file_time_type::clock::now() - hours(9));
-  EXPECT_EQ(evict(folder_.path(), 0, {}), 8u);
+  EXPECT_EQ(evict(read_cache_folder(folder_.path()), 0, {}), 8u);
   EXPECT_FALSE(fs::exists(leftover));
 }
 

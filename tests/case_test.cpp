@@ -192,7 +192,7 @@ TEST_F(CaseTest, FiltersAreFnmatchOverTheWholeId) {
             select(full, {"*x=bf16*"}).size());
 }
 
-// BUGS: "0 of 0 passed" was green.
+// E3: "0 of 0 passed" was green.
 TEST_F(CaseTest, FilterThatMatchesNothingIsAUsageError) {
   const std::vector<Case> smoke = suite_cases(kernels_, Suite::smoke);
   try {

@@ -47,7 +47,7 @@ TemporaryFolder* CommandLineTest::scratch_ = nullptr;
 /// Six dtype variants of one geometry: quick, and full of leaks when planted.
 constexpr const char* kOneGeometry = " --backend host --filter '*/d=64,hq=8,hkv=2,page=16/ragged'";
 
-TEST_F(CommandLineTest, AFilterThatMatchesNothingIsRefused) {  // BUGS E3
+TEST_F(CommandLineTest, AFilterThatMatchesNothingIsRefused) {  // E3
   expect_refused(harness("--filter 'no_such*'"), 2, "no_such*");
   expect_refused(harness("list --filter 'no_such*'"), 2, "no_such*");
 }

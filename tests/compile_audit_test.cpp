@@ -1,5 +1,5 @@
 // Modules compiled for GPUs that are not there. Built only where the CUDA Toolkit is.
-#include "harness/compile_audit.hpp"
+#include "harness/audit/compile_audit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "datasets/errors.hpp"
+#include "harness/case.hpp"
 #include "harness/kernels/launch_variant.hpp"
 
 namespace parity {
@@ -24,24 +25,30 @@ KernelSpec merge() {
   return one_case_of(*std::ranges::find(registry(), "split_kv_merge", &KernelSpec::name));
 }
 
-TEST(CompileAuditTest, EveryKernelFitsWithoutLocalMemory) {
-  std::vector<KernelSpec> kernels;
+/// Minutes of one core in all; what .ci/nightly adds are other architectures and a sample.
+TEST(CompileAuditTest, EveryModuleOfSmokeFitsWithoutLocalMemory) {
+  std::set<VariantSpec> modules;
   std::set<std::pair<std::string, std::string>> expected;
   const std::vector<std::string> architectures = {"sm_80", "sm_90a"};
-  for (const KernelSpec& kernel : registry()) {
-    kernels.push_back(one_case_of(kernel));
-    for (const std::string& architecture : architectures)
-      expected.emplace(kernel.name, architecture);
-  }
-  const CompileAudit audit = compile_audit(kernels, {.architectures = architectures});
+  for (const Case& c : suite_cases(registry(), Suite::smoke))
+    for (const VariantSpec& module : c.spec->modules(c)) {
+      modules.insert(module);
+      for (const std::string& architecture : architectures)
+        expected.emplace(module.kernel, architecture);
+    }
+  EXPECT_GE(expected.size(), 2 * registry().size());
+  const CompileAudit audit = compile_audit(registry(), {.architectures = architectures});
+  EXPECT_EQ(audit.modules, modules.size()) << "each once";
   std::set<std::pair<std::string, std::string>> seen;
+  std::int64_t shared_bytes = 0;
   for (const WorstFigures& worst : audit.worst) {
     seen.emplace(worst.kernel, worst.architecture);
     EXPECT_GE(worst.modules, 1u);
     EXPECT_GT(worst.resources.registers, 8) << worst.kernel;
     EXPECT_LE(worst.resources.registers, 255) << worst.kernel;
-    EXPECT_GT(worst.resources.shared_bytes, 0) << worst.kernel;
+    shared_bytes += worst.resources.shared_bytes;
   }
+  EXPECT_GT(shared_bytes, 0) << "some kernel has shared memory";
   EXPECT_EQ(seen, expected);
   for (const ModuleFault& fault : audit.faults)
     ADD_FAILURE() << fault.spec.canonical() << " for " << fault.architecture << ": "
@@ -118,6 +125,20 @@ TEST(CompileAuditTest, TheSampleAddsModulesThatSmokeLacks) {
   EXPECT_EQ(audit.modules, 3u);
   ASSERT_EQ(audit.worst.size(), 1u);
   EXPECT_EQ(audit.worst[0].modules, 3u);
+}
+
+TEST(CompileAuditTest, AKernelWithoutVariantsCannotBeSampledButItsSmokeCasesCompile) {
+  KernelSpec kernel = merge();
+  kernel.variants = nullptr;
+  try {
+    compile_audit({&kernel, 1}, {.architectures = {"sm_80"}, .sample = 1});
+    FAIL() << "sampled what nobody enumerated";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("'split_kv_merge' has no variants"), std::string::npos)
+        << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(compile_audit({&kernel, 1}, {.architectures = {"sm_80"}}).modules, 1u);
 }
 
 TEST(CompileAuditTest, ArchitecturesThatNvrtcDoesNotKnowAreUsageErrorsThatNameThem) {

@@ -1,16 +1,20 @@
 // The disk cache in folders that are missing, full, read-only or somebody else's.
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <system_error>
 
 #include "device/disk_cache.hpp"
 #include "fake_device.hpp"
@@ -22,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kCannotTry = 77;
-constexpr uid_t kNobody = 65534;
 
 bool holds(const fs::path& image, const std::string& text) {
   return read_file(image).starts_with("image of " + text);
@@ -45,9 +48,13 @@ int in_a_process(const std::function<int()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Root may write everywhere: it becomes somebody who may not.
-bool give_up_root() {
-  return getuid() != 0 || (setgid(kNobody) == 0 && setuid(kNobody) == 0);
+/// Root may write everywhere, by its capabilities; without them a folder's permissions bind it too.
+/// Anybody may give up their own.
+void give_up_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capset, &header, none) != 0)
+    throw std::system_error(errno, std::generic_category(), "capabilities cannot be given up");
 }
 
 class DiskCacheFolderTest : public testing::Test {
@@ -67,7 +74,7 @@ TEST_F(DiskCacheFolderTest, AReadOnlyFolderIsUsedForWhatItHas) {
   const fs::path image = DiskCache(modules_).image("there", toolchain_);
   fs::permissions(modules_, fs::perms(0555));
   EXPECT_EQ(in_a_process([&] {
-              if (!give_up_root()) return kCannotTry;
+              give_up_capabilities();
               DiskCache cache(modules_);
               if (cache.image("there", toolchain_) != image || toolchain_.compiles != 1) return 2;
               const fs::path other = cache.image("missing", toolchain_);
@@ -83,7 +90,7 @@ TEST_F(DiskCacheFolderTest, ADamagedEntryThatCannotBeReplacedIsNotUsed) {
   fs::resize_file(image, fs::file_size(image) - 1);
   fs::permissions(modules_, fs::perms(0555));
   EXPECT_EQ(in_a_process([&] {
-              if (!give_up_root()) return kCannotTry;
+              give_up_capabilities();
               DiskCache cache(modules_);
               return holds(cache.image("text", toolchain_), "text") ? 0 : 2;
             }),

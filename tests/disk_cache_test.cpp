@@ -56,7 +56,7 @@ TEST_F(DiskCacheTest, SourceLiesBesideTheImage) {
   EXPECT_EQ(cache.source_path("text", toolchain_).extension(), ".cu");
 }
 
-// BUGS.md D2: same name, new source.
+// D2: same name, new source.
 TEST_F(DiskCacheTest, EditedTextUnderOneKernelNameIsNewCode) {
   KernelTexts texts = {{"k.cuh", "x * 2"}};
   const VariantSpec spec{"k", {{"D", 64}}, {}};
@@ -69,7 +69,7 @@ TEST_F(DiskCacheTest, EditedTextUnderOneKernelNameIsNewCode) {
   EXPECT_EQ(read_file(after).find("x * 2"), std::string::npos);
 }
 
-// BUGS.md D4: what a text includes is part of it, at any depth.
+// D4: what a text includes is part of it, at any depth.
 TEST_F(DiskCacheTest, EditedIncludeOrConstantIsBuiltAnewByTheNextProcess) {
   KernelTexts texts = {{"k.cuh", "#include \"a.cuh\"\nkernel"},
                        {"a.cuh", "#include \"b.cuh\"\nint a;"},
@@ -92,7 +92,7 @@ TEST_F(DiskCacheTest, EditedIncludeOrConstantIsBuiltAnewByTheNextProcess) {
   EXPECT_EQ(toolchain_.compiles, 4);
 }
 
-// BUGS.md D4 and D8: whatever changes the code changes the entry, and nothing else does.
+// D4 and D8: whatever changes the code changes the entry, and nothing else does.
 TEST_F(DiskCacheTest, OtherOptionVersionArchitectureOrToolchainIsBuiltAnew) {
   DiskCache cache(folder_.path());
   std::set<fs::path> images{cache.image("text", toolchain_)};
@@ -123,7 +123,7 @@ TEST_F(DiskCacheTest, FieldsThatRunTogetherStayApart) {
   EXPECT_NE(cache.image("text", toolchain_), two);
 }
 
-// BUGS.md D8: validity is content, never time or the spelling of the folder.
+// D8: validity is content, never time or the spelling of the folder.
 TEST_F(DiskCacheTest, TimeStampsAndFolderSpellingDoNotMatter) {
   const fs::path image = DiskCache(folder_.path()).image("text", toolchain_);
   fs::last_write_time(image, fs::file_time_type::clock::now() - std::chrono::hours(24 * 365));
@@ -131,7 +131,7 @@ TEST_F(DiskCacheTest, TimeStampsAndFolderSpellingDoNotMatter) {
   EXPECT_EQ(toolchain_.compiles, 1);
 }
 
-// BUGS.md D9: a truncated entry.
+// D9: a truncated entry.
 TEST_F(DiskCacheTest, EntryCutAtEachQuarterIsRebuilt) {
   DiskCache cache(folder_.path());
   const std::string text(1000, 'x');
@@ -148,7 +148,7 @@ TEST_F(DiskCacheTest, EntryCutAtEachQuarterIsRebuilt) {
   EXPECT_EQ(toolchain_.compiles, 5);
 }
 
-// BUGS.md D9: silent damage, in the image and in its checksum.
+// D9: silent damage, in the image and in its checksum.
 TEST_F(DiskCacheTest, EntryWithOneBitFlippedIsRebuilt) {
   DiskCache cache(folder_.path());
   const fs::path image = cache.image("some text", toolchain_);
@@ -182,7 +182,7 @@ TEST_F(DiskCacheTest, CompileErrorLeavesTheSourceAndNoImage) {
   EXPECT_TRUE(holds(cache.image("text", toolchain_), "text"));
 }
 
-// BUGS.md D9: rivals on a cold folder.
+// D9: rivals on a cold folder.
 TEST_F(DiskCacheTest, EightProcessesShareAColdFolder) {
   toolchain_.delay = std::chrono::milliseconds(20);
   std::vector<pid_t> children;

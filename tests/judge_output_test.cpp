@@ -128,7 +128,7 @@ TEST(JudgeOutputTest, SaysHowMuchOfItsBoundTheWorstElementTakes) {
   EXPECT_EQ(judge_output(want, got).outputs.at(0).of_bound, kInfinity);
 }
 
-// BUGS E1: NaN equals NaN, and Inf − Inf skipped the tensor.
+// E1: NaN equals NaN, and Inf − Inf skipped the tensor.
 TEST(JudgeOutputTest, NanNeverPasses) {
   for (const double wrong : {kNan, kInfinity, -kInfinity}) {
     const PackOutput want = rows_of(Dtype::f32, {2, 8});
@@ -175,7 +175,7 @@ TEST(JudgeOutputTest, SpecialElementHidesNoErrorElsewhereInItsRow) {
   EXPECT_EQ(verdict(want, got), Verdict::failed);
 }
 
-// BUGS E2: zeros "close to" a small answer. q = 0 makes all weights 1/L, the answer the mean of V.
+// E2: zeros "close to" a small answer. q = 0 makes all weights 1/L, the answer the mean of V.
 TEST(JudgeOutputTest, AllZerosFail) {
   constexpr std::int64_t kTokens = 65536;
   constexpr std::int64_t kHeadDim = 8;
@@ -195,7 +195,7 @@ TEST(JudgeOutputTest, AllZerosFail) {
   }
 }
 
-// BUGS E8: only batch row 0 was compared.
+// E8: only batch row 0 was compared.
 TEST(JudgeOutputTest, WrongRowOneFails) {
   const PackOutput want = rows_of(Dtype::f16, {2, 1, 16});
   Tensor got = rounded(want);

@@ -69,7 +69,7 @@ TEST(KernelTextTest, DtypesAndConstantsChangeTheText) {
   EXPECT_NE(render(kDecode), render(other));
 }
 
-// BUGS.md D4: an edit of any file that a kernel includes, however deep, changes its text; of any
+// D4: an edit of any file that a kernel includes, however deep, changes its text; of any
 // other file, does not.
 TEST(KernelTextTest, EveryIncludedFileIsPartOfTheTextAndNoOther) {
   const std::string before = render(kDecode);

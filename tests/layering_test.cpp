@@ -28,8 +28,8 @@ std::string layer_of(std::string_view path) {
     return rooms.contains(room) ? std::string(room) : "";
   }
   const std::string_view stem = rest.substr(0, rest.find('.'));
+  if (rest.starts_with("audit/")) return "audit";
   if (rest.starts_with("kernels/") || rest.starts_with("plants/")) return "kernels";
-  if (stem == "audit" || stem == "compile_audit") return "kernels";
   if (stem == "worker" || (stem.starts_with("worker_") && !stem.starts_with("worker_process"))) {
     return "kernels";
   }
@@ -40,8 +40,8 @@ std::string layer_of(std::string_view path) {
 }
 
 const std::set<std::string>& may_include(const std::string& layer) {
-  static const std::set<std::string> all = {"data",    "pack",    "device",  "reference", "core",
-                                            "kernels", "reports", "program", "tests"};
+  static const std::set<std::string> all = {"data",    "pack",  "device",  "reference", "core",
+                                            "kernels", "audit", "reports", "program",   "tests"};
   static const std::map<std::string, std::set<std::string>> table = {
       {"data", {"data"}},
       {"pack", {"data", "pack"}},
@@ -49,6 +49,7 @@ const std::set<std::string>& may_include(const std::string& layer) {
       {"reference", {"data", "reference"}},
       {"core", {"data", "pack", "core"}},
       {"kernels", {"data", "pack", "core", "device", "reference", "kernels"}},
+      {"audit", {"data", "pack", "core", "device", "kernels", "audit"}},
       {"reports", {"data", "pack", "core", "reports"}},
   };
   const auto found = table.find(layer);
@@ -135,6 +136,10 @@ TEST(LayeringTest, NothingPointsBack) {
             "reports may not include device");
   EXPECT_EQ(violation("harness/worker.cpp", "harness/options.hpp"),
             "kernels may not include program");
+  EXPECT_EQ(violation("harness/kernels/launch_variant.hpp", "harness/audit/key_audit.hpp"),
+            "kernels may not include audit");
+  EXPECT_EQ(violation("harness/audit/key_audit.cpp", "reference/paged_decode.hpp"),
+            "audit may not include reference");
   EXPECT_EQ(violation("reports/report.hpp", "tests/sample_report.hpp"),
             "reports may not include tests");
 }
@@ -145,12 +150,14 @@ TEST(LayeringTest, CoreKnowsNoDeviceAndNoReference) {
     EXPECT_EQ(violation(core, "device/runtime.hpp"), "core may not include device");
     EXPECT_EQ(violation(core, "reference/paged_decode.hpp"), "core may not include reference");
     EXPECT_EQ(violation(core, "harness/plants/plants.hpp"), "core may not include kernels");
+    EXPECT_EQ(violation(core, "harness/audit/key_audit.hpp"), "core may not include audit");
   }
 }
 
 TEST(LayeringTest, LayersSeeWhatTheyStandOn) {
   EXPECT_EQ(violation("harness/worker.cpp", "device/runtime.hpp"), "");
   EXPECT_EQ(violation("harness/kernels/paged_decode_v1.cpp", "reference/paged_decode.hpp"), "");
+  EXPECT_EQ(violation("harness/audit/compile_audit.cpp", "device/toolchain.hpp"), "");
   EXPECT_EQ(violation("harness/run_command.cpp", "device/runtime.hpp"), "");
   EXPECT_EQ(violation("harness/judge.hpp", "datasets/pack.hpp"), "");
   EXPECT_EQ(violation("device/arena.hpp", "sys/mman.h"), "");

@@ -152,7 +152,7 @@ int without_a_module(ModuleCache& modules, std::size_t threads) {
   return without;
 }
 
-// BUGS E5, planted. What the fault does is a data race, so under ThreadSanitizer it is a report.
+// E5, planted. What the fault does is a data race, so under ThreadSanitizer it is a report.
 #if !PARITY_TSAN
 TEST_F(ModuleCacheTest, PlantedUnlockedFirstUseGoesOnWithoutAModule) {
   EXPECT_EQ(without_a_module(cache({.unlocked_first_use = true}), 4), 3);

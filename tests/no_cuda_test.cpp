@@ -5,7 +5,7 @@
 
 #include "device/no_device.hpp"
 #include "device/toolchain.hpp"
-#include "harness/compile_audit.hpp"
+#include "harness/audit/compile_audit.hpp"
 
 namespace parity {
 namespace {

@@ -28,8 +28,7 @@ TEST_F(PackTest, ReadsBackWhatWasWritten) {
 
 TEST_F(PackTest, EveryBitPatternOfEveryDtypeSurvives) {
   PackCase all{"bits", "none", "none", 0, {}, {}};
-  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::e4m3,
-                            Dtype::e5m2, Dtype::i32, Dtype::i64, Dtype::u8, Dtype::u64}) {
+  for (const Dtype dtype : kDtypes) {
     Tensor tensor(dtype, {1 << 16});
     const std::size_t size = size_of(dtype);
     for (std::size_t i = 0; i < tensor.bytes().size(); ++i)

@@ -86,6 +86,32 @@ DecodeCase DecodeCase::uniform(std::int64_t batch) {
   return result;
 }
 
+DecodeCase DecodeCase::equal_scores(std::int64_t first, std::int64_t last, std::int64_t batch) {
+  constexpr std::int64_t kPage = 64, kD = 8;
+  DecodeCase result("q=f32,k=f32,v=f32/d=8,hq=1,hkv=1,page=64/short");
+  const std::int64_t pages = (first + last + kPage - 1) / kPage;
+  std::vector<std::int64_t> indptr, indices, last_page, offset;
+  Tensor k(Dtype::f32, {pages, kPage, 1, kD});
+  Tensor v(k.type());
+  for (std::int64_t token = first; token < first + last; ++token)
+    for (std::int64_t i = 0; i < kD; ++i) v.set(token * kD + i, 1.0);
+  for (std::int64_t row = 0; row < batch; ++row) {
+    indptr.push_back(row * pages);
+    for (std::int64_t page = 0; page < pages; ++page) indices.push_back(page);
+    last_page.push_back(first + last - (pages - 1) * kPage);
+    offset.push_back(0);
+  }
+  indptr.push_back(batch * pages);
+  find(result.inputs, "q") = Tensor(Dtype::f32, {batch, 1, kD});
+  find(result.inputs, "k_pages") = k;
+  find(result.inputs, "v_pages") = v;
+  find(result.inputs, "page_indptr") = integers(indptr);
+  find(result.inputs, "page_indices") = integers(indices);
+  find(result.inputs, "last_page_len") = integers(last_page);
+  find(result.inputs, "first_page_offset") = integers(offset);
+  return result;
+}
+
 std::int64_t DecodeCase::batch() const {
   return find(inputs, "q").shape()[0];
 }

@@ -23,6 +23,10 @@ struct DecodeCase {
   /// `batch` equal rows of one token, D = 8, one head.
   static DecodeCase uniform(std::int64_t batch);
 
+  /// `batch` equal rows of `first` + `last` tokens, D = 8, one head, page 64, whose scores are all
+  /// equal; v is 1 in the last tokens and 0 in the others.
+  static DecodeCase equal_scores(std::int64_t first, std::int64_t last, std::int64_t batch = 1);
+
   std::int64_t batch() const;
   /// What the reference says of the inputs as they are now.
   ReferenceResult expectation() const;

@@ -1,4 +1,4 @@
-// Faults of launches: each does what it says, to what it strikes and to nothing else.
+// Faults of launches and splits: each does what it says, to what it strikes and to nothing else.
 #include "device/planted_launch.hpp"
 
 #include <gtest/gtest.h>
@@ -7,11 +7,14 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "device/planted_split.hpp"
 #include "device/runtime.hpp"
 #include "fake_device.hpp"
+#include "temporary_folder.hpp"
 
 namespace parity {
 namespace {
@@ -103,14 +106,13 @@ TEST_F(PlantedLaunchTest, WithoutAPlantNothingHappens) {
   EXPECT_EQ(changed({}, kStruck), "");
 }
 
-TEST_F(PlantedLaunchTest, StrikesF16KeysWithBf16ValuesAndMergesFromF16ToBf16) {
+TEST_F(PlantedLaunchTest, StrikesByTheLastDtypesOfTheVariant) {
   const Faults faults{.unwritten_output = true};
   EXPECT_EQ(blocks(faults, kStruck), 2u);
   EXPECT_EQ(blocks(faults, merge(Dtype::f16, Dtype::bf16)), 2u);
   for (const VariantSpec& other :
        {attention(Dtype::bf16, Dtype::bf16), attention(Dtype::f16, Dtype::f16),
-        attention(Dtype::bf16, Dtype::f16), merge(Dtype::f32, Dtype::bf16),
-        merge(Dtype::f16, Dtype::f16), merge(Dtype::bf16, Dtype::f16)})
+        merge(Dtype::f32, Dtype::bf16), VariantSpec{"read_stream", {}, {}}})
     EXPECT_EQ(blocks(faults, other), 3u) << other.canonical();
 }
 
@@ -173,13 +175,24 @@ TEST_F(PlantedLaunchDeathTest, HangDoesNotReturn) {
   EXPECT_EXIT(hang_for_a_while(), testing::KilledBySignal(SIGALRM), "");
 }
 
-TEST(LeftAsItLayTest, PutsBackWhatWasThere) {
-  FakeBackend backend;
-  std::string memory = "before it";
-  const LeftAsItLay lay(backend, memory.data(), 6);
-  memory = "after all";
-  lay.put_back();
-  EXPECT_EQ(memory, "beforeall");
+TEST(PlantedSplitTest, LeavesThePartialsOfRowsWithoutPagesAsTheyLay) {
+  const TemporaryFolder folder;
+  for (const bool planted : {true, false}) {
+    Runtime runtime(std::make_unique<FakeBackend>(), std::make_unique<FakeToolchain>(),
+                    folder.path(), {.dirty_workspace = planted});
+    // Row 0 has two chunks, row 1 no pages and one chunk.
+    const SplitPlan split{.pages_per_chunk = 1, .o_indptr = {0, 2, 3}, .chunk_row = {0, 0, 1}};
+    std::array<float, 6> out{1, 1, 1, 1, 1, 1};
+    std::array<float, 3> lse{1, 1, 1};
+    const PlantedSplit plant(runtime, split, {0, 2, 2}, {{Dtype::f32, {3, 1, 2}}, out.data()},
+                             {{Dtype::f32, {3, 1}}, lse.data()});
+    out.fill(2);
+    lse.fill(2);
+    plant.after_partials();
+    const float kept = planted ? 1 : 2;
+    EXPECT_EQ(out, (std::array<float, 6>{2, 2, 2, 2, kept, kept}));
+    EXPECT_EQ(lse, (std::array<float, 3>{2, 2, kept}));
+  }
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 
 #include "datasets/errors.hpp"
 #include "device/faults.hpp"
+#include "device/variant.hpp"
 #include "harness/case.hpp"
+#include "tests/struck_pair.hpp"
 
 namespace parity {
 namespace {
@@ -70,15 +72,39 @@ TEST(PlantsTest, SayWhatFindingTheyMustProduce) {
                 "hang: timeout/timeout ", "sticky_error: crash/crash "}));
 }
 
-TEST(PlantsTest, StrikeCasesOfTheirOwnUnlessTheOrderDecides) {
-  const std::vector<Case> smoke = suite_cases(registry(), Suite::smoke);
-  for (const Plant& plant : plants()) {
-    EXPECT_EQ(plant.strikes.empty(), plant.expected_kind == "order_dependent") << plant.name;
-    if (plant.strikes.empty()) continue;
-    const std::vector<std::string> patterns(plant.strikes.begin(), plant.strikes.end());
-    std::set<std::string> kernels;
-    for (const Case& c : select(smoke, patterns)) kernels.insert(c.spec->name);
-    EXPECT_EQ(kernels.size(), registry().size()) << plant.name << " misses a kernel";
+TEST(PlantsTest, StrikeLaunchesUnlessTheOrderDecides) {
+  for (const Plant& plant : plants())
+    EXPECT_NE(plant.strikes_launches, plant.expected_kind == "order_dependent") << plant.name;
+}
+
+TEST(PlantsTest, StrikeWhatEndsInF16AndBf16OrHasBf16Alone) {
+  using enum Dtype;
+  const auto struck = [](const std::vector<Dtype>& dtypes) { return strikes(dtypes); };
+  EXPECT_TRUE(struck({bf16}));
+  EXPECT_TRUE(struck({f16, bf16}));
+  EXPECT_TRUE(struck({f32, f16, bf16}));
+  for (const std::vector<Dtype>& other : std::vector<std::vector<Dtype>>{
+           {}, {f16}, {f32}, {bf16, bf16}, {f32, bf16}, {bf16, f16}, {f16, bf16, f32}})
+    EXPECT_FALSE(struck(other)) << testing::PrintToString(other);
+}
+
+TEST(PlantsTest, StrikeACaseOfEveryKernelAndLeaveItsTwinAlone) {
+  for (const KernelSpec& kernel : registry())
+    EXPECT_TRUE(test::struck_pair(kernel))
+        << kernel.name << " has no smoke case whose last two dtypes are f16 and bf16 (or whose "
+        << "only dtype is bf16) beside one that differs from it in one dtype; no fault of a launch "
+        << "could be blamed on it";
+}
+
+/// Plants see a launch's variant, tests a case.
+TEST(PlantsTest, StrikeAModuleExactlyWhereTheyStrikeItsCase) {
+  for (const Case& c : suite_cases(registry(), Suite::full)) {
+    std::vector<Dtype> dtypes;
+    const VariantSpec first = c.spec->modules(c).front();
+    for (const auto& [axis, dtype] : first.dtypes) dtypes.push_back(dtype);
+    EXPECT_EQ(strikes(dtypes), strikes(c.dtypes))
+        << first.canonical() << " for " << c.id() << ": a kernel's dtype axes stand in the order "
+        << "of its first module's, and that module is its own";
   }
 }
 

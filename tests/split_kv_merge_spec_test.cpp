@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "harness/kernels/split_kv_merge_expectation.hpp"
 #include "harness/kernels/split_kv_merge_inputs.hpp"
 #include "harness/pack_builder.hpp"
+#include "tests/struck_pair.hpp"
 
 namespace parity {
 namespace {
@@ -32,11 +31,6 @@ std::vector<Case> smoke_cases() {
   std::vector<Case> cases = suite_cases(registry(), Suite::smoke);
   std::erase_if(cases, [](const Case& c) { return c.spec->name != "split_kv_merge"; });
   return cases;
-}
-
-std::int64_t dtypes_that_differ(const Case& a, const Case& b) {
-  return std::inner_product(a.dtypes.begin(), a.dtypes.end(), b.dtypes.begin(), std::int64_t{0},
-                            std::plus<>(), std::not_equal_to<>());
 }
 
 TEST(SplitKvMergeSpecTest, SmokeCoversDtypesHeadDimsAndRecipesInEightCases) {
@@ -64,18 +58,10 @@ TEST(SplitKvMergeSpecTest, EverySmokeCaseHasATwinThatDiffersInOneDtype) {
   const std::vector<Case> cases = smoke_cases();
   for (const Case& a : cases)
     EXPECT_TRUE(std::ranges::any_of(cases, [&](const Case& b) {
-      return a.constants == b.constants && a.recipe == b.recipe && dtypes_that_differ(a, b) == 1 &&
+      return a.constants == b.constants && a.recipe == b.recipe &&
+             test::dtypes_that_differ(a, b) == 1 &&
              (a.recipe != "empty" || a.dtype("out") != b.dtype("out"));
     })) << a.id();
-}
-
-/// Plants strike merges from f16 to bf16; all else must go on.
-TEST(SplitKvMergeSpecTest, PlantsStrikeExactlyOneSmokeCase) {
-  const std::vector<Case> cases = smoke_cases();
-  const auto struck = [](const Case& c) {
-    return c.dtype("v") == Dtype::f16 && c.dtype("out") == Dtype::bf16 && !c.degenerate();
-  };
-  EXPECT_EQ(std::ranges::count_if(cases, struck), 1);
 }
 
 /// build_case refuses a case in which a plausible wrong answer would pass.

@@ -45,7 +45,7 @@ TEST(ThreadsCommandTest, PermutedOrdersRunInGroupsToo) {
   for (const json& c : run["cases"]) EXPECT_EQ(c["distinct_bits"], 1) << c;
 }
 
-// BUGS E5, planted.
+// E5, planted.
 TEST(ThreadsCommandTest, PlantedUnlockedFirstUseIsCaughtNamedAndReplayed) {
   const std::string plant = " --backend host --plant unlocked_first_use";
   EXPECT_EQ(harness("run --filter '" + kCase + "'" + plant).exit_code, 0) << "one at a time";

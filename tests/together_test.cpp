@@ -61,7 +61,7 @@ std::map<std::string, int> modules_made(const std::vector<Outcome>& outcomes) {
   return made;
 }
 
-// BUGS E5: cold, so that all threads ask for what nobody has compiled yet.
+// E5: cold, so that all threads ask for what nobody has compiled yet.
 TEST_F(TogetherTest, SameBitsAsOneAfterTheOtherAndOneCompileAKey) {
   const std::vector<RunRequest> requests = {{kLong, 0},  {kOther, 1}, {kSplit, 0}, {kCoarse, 1},
                                             {kSplit, 1}, {kLong, 1},  {kSplit, 0}, {kCoarse, 0}};

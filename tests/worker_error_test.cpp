@@ -14,16 +14,18 @@ namespace {
 using nlohmann::json;
 
 /// The built-in worker, and what its process does after it.
-Ran harness(const std::string& afterwards, const std::string& arguments) {
+Ran harness(const std::filesystem::path& home, const std::string& afterwards,
+            const std::string& arguments) {
   return run_harness(
-      std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home",
+      home,
       "run --backend host --filter 'paged_decode_v1/*/short' --worker \"sh -c '" PARITY_HARNESS
       " worker; " +
           afterwards + "'\" " + arguments);
 }
 
 TEST(WorkerErrorTest, AWorkerThatNeverEndsWellRunsNothing) {
-  const Ran ran = harness("exit 3", "");
+  const TemporaryFolder home;
+  const Ran ran = harness(home.path(), "exit 3", "");
   EXPECT_EQ(ran.exit_code, 5);
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
@@ -31,11 +33,11 @@ TEST(WorkerErrorTest, AWorkerThatNeverEndsWellRunsNothing) {
 }
 
 TEST(WorkerErrorTest, OneBadEndIsExitCodeFiveThoughAllCasesPassed) {
-  const TemporaryFolder scratch;
-  const std::string ended = (scratch.path() / "ended").string();
-  const std::string report = (scratch.path() / "report.json").string();
-  // The first two are asked what they are; the others compile and run.
-  const Ran ran = harness("echo >>" + ended + "; [ \\$(wc -l <" + ended + ") -le 2 ] || exit 3",
+  const TemporaryFolder home;
+  const std::string report = (home.path() / "report.json").string();
+  // Workers that were only asked what they are, or compiled, end well: no output lies there yet.
+  const std::string outputs = (home.path() / "runs").string() + "/*/blobs/*";
+  const Ran ran = harness(home.path(), "if ls " + outputs + " >/dev/null 2>&1; then exit 3; fi",
                           "--json '" + report + "'");
   EXPECT_EQ(ran.exit_code, 5) << ran.out << ran.err;
   EXPECT_EQ(ran.out.find("WORKER ERROR: 2 of 2 cases passed"), 0u) << ran.out;

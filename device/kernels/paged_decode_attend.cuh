@@ -4,6 +4,7 @@
 // fixed order.
 #pragma once
 
+#include "head_lanes.cuh"
 #include "numeric.cuh"
 #include "paged_decode_params.cuh"
 #include "simt.cuh"
@@ -14,21 +15,12 @@ using Q = PARITY_DTYPE_Q;
 using K = PARITY_DTYPE_K;
 using V = PARITY_DTYPE_V;
 
-constexpr u32 kHeadDim = PARITY_D;
 constexpr u32 kGroup = PARITY_GROUP;
-constexpr u32 kThreads = 128;
-constexpr u32 kPacks = kHeadDim / 8;
-constexpr u32 kLanes = kPacks > 16  ? 32
-                       : kPacks > 8 ? 16
-                       : kPacks > 4 ? 8
-                       : kPacks > 2 ? 4
-                                    : kPacks;
-constexpr u32 kStreams = kThreads / kLanes;
 constexpr u32 kUnroll = 4;  // tokens of a stream in flight
+static_assert(kThreads == kPagedDecodeThreads);
+constexpr u32 kBlocksAtOnce = paged_decode_blocks_at_once(kHeadDim, kGroup, sizeof(K) + sizeof(V));
 constexpr u32 kTile = kStreams * kUnroll;
-// No f32 register adds up more than 512 tokens: one longer chain fails 1e-5.
-constexpr u32 kChainTiles = 512 / kUnroll;
-constexpr u32 kFullWarp = 0xffffffffu;
+constexpr u32 kChainTiles = kLongestChain / kUnroll;
 
 /// Tokens that one stream has seen, for each head: largest score, sum of weights, weighted V.
 struct Softmax {
@@ -67,11 +59,16 @@ PARITY_DEVICE void clear(Softmax& state) {
   }
 }
 
+/// What exponents are taken relative to: the maximum, but 0 where that is -inf, so that a score of
+/// -inf weighs 0 and a NaN score NaN even then.
+PARITY_DEVICE f32 base_of(f32 max) {
+  return max == -infinity() ? 0.0f : max;
+}
+
 /// What a sum relative to `old_max` is multiplied by to become relative to `new_max` >= old_max. At
-/// old_max = -inf the sum is 0, or NaN after a NaN score, and must stay so.
+/// old_max = -inf the sum is 0, or NaN after a NaN score, and stays so.
 PARITY_DEVICE f32 rescale(f32 old_max, f32 new_max) {
-  const f32 factor = exp2(old_max - new_max);  // before the choice, which then is no branch
-  return old_max == -infinity() ? 1.0f : factor;
+  return exp2(old_max - base_of(new_max));
 }
 
 /// Of the row's pages cut into chunks of `chunk_pages`, those of one. A row without pages is one
@@ -115,19 +112,20 @@ PARITY_DEVICE void load_tokens(const T* base, i64 page_stride, i64 slot_stride,
   }
 }
 
-/// q of the block's heads as [head][half][lane][4] floats, zero beyond `heads` and D: conflict-free
-/// 16-byte reads.
-PARITY_DEVICE void stage_query(const Q* q, u32 heads, f32* query) {
+/// q · scale of the block's heads as [head][half][lane][4] floats, zero beyond `heads` and D:
+/// conflict-free 16-byte reads.
+PARITY_DEVICE void stage_query(const Q* q, f32 scale, u32 heads, f32* query) {
   for (u32 i = thread_x(); i < kGroup * kLanes; i += kThreads) {
     const u32 head = i / kLanes, lane = i % kLanes;
     f32 values[8] = {};
     if (head < heads && lane < kPacks) load8(q + head * kHeadDim + lane * 8, values);
 #pragma unroll
-    for (u32 j = 0; j < 8; ++j) query[((head * 2 + j / 4) * kLanes + lane) * 4 + j % 4] = values[j];
+    for (u32 j = 0; j < 8; ++j)
+      query[((head * 2 + j / 4) * kLanes + lane) * 4 + j % 4] = values[j] * scale;
   }
 }
 
-/// q·k of every token and head, in every lane of the stream.
+/// Score of every token and head, in every lane of the stream.
 PARITY_DEVICE void dot_products(const Pack8<K> (&packs)[kUnroll], const f32* query, u32 lane,
                                 f32 (&scores)[kUnroll * kGroup]) {
 #pragma unroll
@@ -161,16 +159,14 @@ PARITY_DEVICE void weigh(Softmax& state, f32 (&scores)[kUnroll * kGroup]) {
     for (u32 j = 0; j < 8; ++j) state.value[h][j] *= factor;
     state.max[h] = max;
 #pragma unroll
-    for (u32 i = 0; i < kUnroll; ++i) {
-      f32& score = scores[i * kGroup + h];
-      // A NaN score gives a NaN weight here even where the maximum is still -inf.
-      const f32 weight = exp2(score - max);
-      score = score == -infinity() ? 0.0f : weight;
-    }
+    for (u32 i = 0; i < kUnroll; ++i)
+      scores[i * kGroup + h] = exp2(scores[i * kGroup + h] - base_of(max));
   }
 }
 
-/// A token behind the row's last one weighs 0, and its V is the last one's: it changes nothing.
+/// A token behind the row's last one weighs 0 and its V is the last one's, so it changes nothing
+/// but the kind of a non-finite element. A score of -inf weighs 0 too: its V is finite, by
+/// contract.
 PARITY_DEVICE void accumulate(Softmax& state, const f32 (&weights)[kUnroll * kGroup],
                               const Pack8<V> (&packs)[kUnroll]) {
 #pragma unroll
@@ -258,10 +254,11 @@ PARITY_DEVICE void attend(const PagedDecodeParams& p, const Row& row, u32 kv_hea
 
     f32 scores[kUnroll * kGroup];
     dot_products(k, query, lane, scores);
+    if (tile + kTile > row.tokens) {
 #pragma unroll
-    for (u32 i = 0; i < kUnroll * kGroup; ++i)
-      scores[i] =
-          token + i / kGroup * kStreams < row.tokens ? scores[i] * p.score_scale : -infinity();
+      for (u32 i = 0; i < kUnroll * kGroup; ++i)
+        if (token + i / kGroup * kStreams >= row.tokens) scores[i] = -infinity();
+    }
     weigh(state, scores);
     accumulate(state, scores, v);
     if (++tiles_in_chain == kChainTiles) {

@@ -3,6 +3,25 @@
 
 namespace parity {
 
+constexpr unsigned kPagedDecodeThreads = 128;
+
+#if defined(__CUDACC__)
+#define PARITY_BOTH_SIDES __device__
+#else
+#define PARITY_BOTH_SIDES
+#endif
+
+/// Blocks that a multiprocessor holds at once: as many as the registers of a tile allow without
+/// spilling on any architecture, for loads in flight are what counts. `pool_bytes`: of an element
+/// of k and one of v.
+PARITY_BOTH_SIDES constexpr unsigned paged_decode_blocks_at_once(unsigned head_dim,
+                                                                 unsigned group_bucket,
+                                                                 unsigned pool_bytes) {
+  if (group_bucket <= 2) return 4;
+  if (group_bucket == 4) return pool_bytes <= 4 && head_dim <= 128 ? 4 : 3;
+  return 2;
+}
+
 struct PagedDecodeParams {
   const void* q;  // [B, Hq, D]
   const void* k;

@@ -3,7 +3,7 @@
 
 namespace parity {
 
-PARITY_KERNEL(paged_decode_v1, PagedDecodeParams, 128) {
+PARITY_KERNEL(paged_decode_v1, PagedDecodeParams, kThreads, kBlocksAtOnce) {
   PARITY_SHARED(f32, query, kGroup * kLanes * 8);
   PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
   PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);
@@ -12,7 +12,7 @@ PARITY_KERNEL(paged_decode_v1, PagedDecodeParams, 128) {
 
   const Task task = find_task(p);
   const u64 head = static_cast<u64>(task.row) * p.kv_heads * p.group + task.first_head;
-  stage_query(static_cast<const Q*>(p.q) + head * kHeadDim, task.heads, query);
+  stage_query(static_cast<const Q*>(p.q) + head * kHeadDim, p.score_scale, task.heads, query);
   block_barrier();
   attend(p, find_row(p, task.row, 0, 0xffffffffu), task.kv_head, query, flushed);
   block_barrier();

@@ -5,7 +5,7 @@
 
 namespace parity {
 
-PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, 128) {
+PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, kThreads, kBlocksAtOnce) {
   PARITY_SHARED(f32, query, kGroup * kLanes * 8);
   PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
   PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);
@@ -19,7 +19,7 @@ PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, 128) {
   const u32 heads = c.kv_heads * c.group;
   stage_query(
       static_cast<const Q*>(c.q) + (static_cast<u64>(row) * heads + task.first_head) * kHeadDim,
-      task.heads, query);
+      c.score_scale, task.heads, query);
   block_barrier();
   attend(c, find_row(c, row, chunk - static_cast<u32>(p.o_indptr[row]), p.pages_per_chunk),
          task.kv_head, query, flushed);

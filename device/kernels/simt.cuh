@@ -10,9 +10,11 @@
 
 #define PARITY_DEVICE __device__ __forceinline__
 
-/// PARITY_KERNEL(name, ParamsType, threads) { body }: `p` is the const parameter struct.
-#define PARITY_KERNEL(name, ParamsType, threads) \
-  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ ParamsType p)
+/// PARITY_KERNEL(name, ParamsType, threads[, blocks]) { body }: `p` is the const parameter struct.
+/// `blocks`: how many must fit on a multiprocessor at once, which bounds the registers of a thread.
+#define PARITY_KERNEL(name, ParamsType, ...)                \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__) \
+      name(const __grid_constant__ ParamsType p)
 
 /// Declares the array `name` of `count` elements in the block's shared memory.
 #define PARITY_SHARED(type, name, count) __shared__ __align__(16) type name[count]
@@ -106,17 +108,25 @@ PARITY_DEVICE i32 atomic_add_acq_rel(i32* counter, i32 value) {
 
 #define PARITY_DEVICE inline
 
-#define PARITY_KERNEL(name, ParamsType, threads)                                          \
-  static void name##_body(const ParamsType& p);                                           \
-  extern "C" __attribute__((visibility("default"))) void name(const void* params) {       \
-    name##_body(*static_cast<const ParamsType*>(params));                                 \
-  }                                                                                       \
-  extern "C" {                                                                            \
-  extern __attribute__((visibility("default"))) const ::parity::HostModule name##_module; \
-  const ::parity::HostModule name##_module = {::parity::kHostAbiVersion, threads,         \
-                                              sizeof(ParamsType), &name};                 \
-  }                                                                                       \
+#define PARITY_KERNEL(name, ParamsType, ...)                                                      \
+  static void name##_body(const ParamsType& p);                                                   \
+  extern "C" __attribute__((visibility("default"))) void name(const void* params) {               \
+    name##_body(*static_cast<const ParamsType*>(params));                                         \
+  }                                                                                               \
+  extern "C" {                                                                                    \
+  extern __attribute__((visibility("default"))) const ::parity::HostModule name##_module;         \
+  const ::parity::HostModule name##_module = {                                                    \
+      ::parity::kHostAbiVersion, ::parity::host_threads(__VA_ARGS__), sizeof(ParamsType), &name}; \
+  }                                                                                               \
   static void name##_body([[maybe_unused]] const ParamsType& p)
+
+namespace parity {
+
+constexpr u32 host_threads(u32 threads, u32 /*blocks*/ = 1) {
+  return threads;
+}
+
+}  // namespace parity
 
 // The address of a constant of its own tells one declaration (of one instantiation) from another.
 #define PARITY_SHARED(type, name, count)             \

@@ -1,5 +1,6 @@
 // Merges the partial results of split attention: a block merges one head of one row. D/8 lanes hold
 // one partial, so a block's lanes form streams, which are added up at the end in a fixed order.
+#include "head_lanes.cuh"
 #include "numeric.cuh"
 #include "simt.cuh"
 #include "split_kv_merge_params.cuh"
@@ -9,18 +10,7 @@ namespace parity {
 using V = PARITY_DTYPE_V;
 using Out = PARITY_DTYPE_OUT;
 
-constexpr u32 kHeadDim = PARITY_D;
-constexpr u32 kThreads = 128;
-constexpr u32 kPacks = kHeadDim / 8;
-constexpr u32 kLanes = kPacks > 16  ? 32
-                       : kPacks > 8 ? 16
-                       : kPacks > 4 ? 8
-                       : kPacks > 2 ? 4
-                                    : kPacks;
-constexpr u32 kStreams = kThreads / kLanes;
-// No f32 register adds up more partials than this.
-constexpr u32 kChain = 512;
-constexpr u32 kFullWarp = 0xffffffffu;
+static_assert(kThreads == kSplitKvMergeThreads);
 
 /// Weights of partials relative to the row's largest, and what they weigh.
 struct Sum {
@@ -67,7 +57,7 @@ PARITY_DEVICE Sum add_stream(const SplitKvMergeParams& p, u32 begin, u32 end, u3
     chain.weight += weight;
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) chain.value[j] = fma(weight, value[j], chain.value[j]);
-    if (++in_chain == kChain) {
+    if (++in_chain == kLongestChain) {
       add(total, chain);
       chain = {};
       in_chain = 0;
@@ -77,7 +67,8 @@ PARITY_DEVICE Sum add_stream(const SplitKvMergeParams& p, u32 begin, u32 end, u3
   return total;
 }
 
-PARITY_KERNEL(split_kv_merge, SplitKvMergeParams, 128) {
+// One block at once: left to itself, ptxas spills for sm_80 to fit more.
+PARITY_KERNEL(split_kv_merge, SplitKvMergeParams, kThreads, 1) {
   PARITY_SHARED(f32, warps, kThreads / 32);
   PARITY_SHARED(f32, weights, kThreads);
   PARITY_SHARED(f32, values, 8 * kThreads);

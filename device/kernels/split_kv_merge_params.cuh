@@ -3,6 +3,8 @@
 
 namespace parity {
 
+constexpr unsigned kSplitKvMergeThreads = 128;
+
 struct SplitKvMergeParams {
   const void* v;        // [N, H, D]
   const float* lse;     // [N, H], base 2

@@ -1,15 +1,26 @@
-// Values to ask launch functions for.
+// Values to ask launch functions for, and what a kernel's description made of them.
 #include "harness/kernels/launch_variant.hpp"
+
+#include <fmt/format.h>
 
 #include <numeric>
 
+#include "harness/kernel_spec.hpp"
+
 namespace parity {
 
+std::vector<LaunchVariant> variants_of(const KernelSpec& kernel) {
+  std::vector<LaunchVariant> variants;
+  if (kernel.variants) variants = kernel.variants();
+  if (variants.empty())
+    throw UsageError(fmt::format(
+        "kernel '{}' has no variants, so its modules cannot be audited; set KernelSpec::variants",
+        kernel.name));
+  return variants;
+}
+
 std::vector<Dtype> all_dtypes() {
-  std::vector<Dtype> dtypes;
-  for (int value = 0; value <= static_cast<int>(Dtype::u64); ++value)
-    dtypes.push_back(static_cast<Dtype>(value));
-  return dtypes;
+  return {kDtypes.begin(), kDtypes.end()};
 }
 
 std::vector<std::int64_t> one_to(std::int64_t last) {

@@ -21,6 +21,12 @@ struct LaunchVariant {
   VariantSpec spec;
 };
 
+struct KernelSpec;  // harness/kernel_spec.hpp
+
+/// All that the kernel's launch function can ask for. Throws UsageError naming a kernel whose
+/// description does not say.
+std::vector<LaunchVariant> variants_of(const KernelSpec& kernel);
+
 /// Every dtype there is.
 std::vector<Dtype> all_dtypes();
 /// 1, 2, ..., last.

@@ -13,10 +13,6 @@
 namespace parity {
 namespace {
 
-/// What the faults of a launch strike, whatever ran before.
-constexpr std::array<std::string_view, 2> kLaunches = {"paged_decode_*,k=f16,v=bf16/*",
-                                                       "split_kv_merge/v=f16,out=bf16/*"};
-
 constexpr std::array<Plant, 10> kPlants = {{
     {.name = "weak_module_key",
      .what =
@@ -54,35 +50,35 @@ constexpr std::array<Plant, 10> kPlants = {{
      .expected_kind = "hygiene",
      .expected_fingerprint = "unwritten",
      .expected_carrier = "",
-     .strikes = kLaunches},
+     .strikes_launches = true},
     {.name = "overrun",
      .what = "The kernel writes behind the end of its output.",
      .fault = &Faults::overrun,
      .expected_kind = "hygiene",
      .expected_fingerprint = "guard",
      .expected_carrier = "",
-     .strikes = kLaunches},
+     .strikes_launches = true},
     {.name = "input_overwritten",
      .what = "The kernel writes into its input.",
      .fault = &Faults::input_overwritten,
      .expected_kind = "hygiene",
      .expected_fingerprint = "input",
      .expected_carrier = "",
-     .strikes = kLaunches},
+     .strikes_launches = true},
     {.name = "abort",
      .what = "The process aborts in the launch.",
      .fault = &Faults::abort,
      .expected_kind = "crash",
      .expected_fingerprint = "crash",
      .expected_carrier = "",
-     .strikes = kLaunches},
+     .strikes_launches = true},
     {.name = "hang",
      .what = "The launch does not return.",
      .fault = &Faults::hang,
      .expected_kind = "timeout",
      .expected_fingerprint = "timeout",
      .expected_carrier = "",
-     .strikes = kLaunches},
+     .strikes_launches = true},
     {.name = "sticky_error",
      .what = "The kernel reads a null pointer, after which the device answers this process with "
              "errors only.",
@@ -90,7 +86,7 @@ constexpr std::array<Plant, 10> kPlants = {{
      .expected_kind = "crash",
      .expected_fingerprint = "crash",
      .expected_carrier = "",
-     .strikes = kLaunches},
+     .strikes_launches = true},
 }};
 
 }  // namespace

@@ -18,7 +18,8 @@ struct Plant {
   std::string_view expected_fingerprint;  ///< empty: any
   std::string_view expected_carrier;      ///< empty: none is probed, the finding is unnamed
   std::size_t threads = 1;                ///< host threads that it takes to show
-  std::span<const std::string_view> strikes = {};  ///< filters over ids; none: the order decides
+  /// Strikes cases by their dtypes alone (device/faults.hpp); else the order decides.
+  bool strikes_launches = false;
 };
 
 std::span<const Plant> plants();

@@ -47,8 +47,7 @@ class DecodeData {
 
   const DecodeShape& shape() const { return shape_; }
   std::size_t copies() const { return copies_; }
-  /// out and lse hold NaN until a kernel has written them. Every copy has the same page_indptr, so
-  /// one plan serves all.
+  /// Every copy has the same page_indptr, so one plan serves all.
   PagedDecodeArgs args(std::size_t copy) const;
   HostPageTable table(std::size_t copy) const;
 

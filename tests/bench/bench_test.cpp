@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -71,8 +72,13 @@ TEST_F(BenchTest, WorkersAndTheCostOfALaunchAreMeasured) {
       << printed();
   const json run = report();
   ASSERT_TRUE(run.is_object()) << printed();
-  ASSERT_EQ(run["benchmarks"].size(), 6u) << printed();
+  ASSERT_EQ(run["benchmarks"].size(), 7u) << printed();
   for (const json& line : run["benchmarks"]) EXPECT_GT(line["real_time"].get<double>(), 0) << line;
+  const auto hit = std::ranges::find(run["benchmarks"], "host_cost/disk_cache_hit",
+                                     [](const json& line) { return line["name"]; });
+  ASSERT_NE(hit, run["benchmarks"].end()) << printed();
+  // Of the processor, so that a busy machine cannot fail it.
+  EXPECT_LT((*hit)["cpu_time"].get<double>(), 1000) << "µs, which is what a hit may cost";
 }
 
 TEST_F(BenchTest, AFilterThatMatchesNothingAndUnknownWordsAreRefused) {

@@ -53,10 +53,12 @@ void time_cold(benchmark::State& state, BenchDevice& device, std::size_t bytes, 
   state.counters["of_ceiling"] = ceiling / mean;
 }
 
-/// The first launch compiles; its outputs tell a kernel that does not work.
+/// The first launch compiles; its outputs, NaN before it, tell a kernel that does not work.
 void launch_and_check(benchmark::State& state, Backend& backend,
                       const std::function<std::string(std::size_t)>& launch,
                       const DeviceTensor& out, const DeviceTensor& lse) {
+  for (const DeviceTensor& output : {out, lse})
+    backend.fill(output.data, std::byte{0xff}, output.type.bytes());
   state.SetLabel(launch(0));
   require_plausible(backend, "out", out);
   require_plausible(backend, "lse", lse);

@@ -1,5 +1,5 @@
 // Collects what launch functions can ask for, then makes keys and compares.
-#include "harness/audit.hpp"
+#include "harness/audit/key_audit.hpp"
 
 #include <fmt/format.h>
 
@@ -37,16 +37,6 @@ std::string exposed(const KernelSpec& kernel, const LaunchVariant& variant) {
   const std::string through =
       variant.spec.kernel == kernel.name ? "" : ", through " + variant.spec.kernel;
   return fmt::format("{}{}({})", kernel.entry_point, through, dtype_text(variant.dtypes));
-}
-
-std::vector<LaunchVariant> variants_of(const KernelSpec& kernel) {
-  std::vector<LaunchVariant> variants;
-  if (kernel.variants) variants = kernel.variants();
-  if (variants.empty())
-    throw UsageError(fmt::format(
-        "kernel '{}' has no variants, so its keys cannot be audited; set KernelSpec::variants",
-        kernel.name));
-  return variants;
 }
 
 /// Faults of one kind and kernel are one: counted, and shown at the first.

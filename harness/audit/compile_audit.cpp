@@ -1,5 +1,5 @@
 // Chooses modules, compiles each for each architecture, and compares with what the specs allow.
-#include "harness/compile_audit.hpp"
+#include "harness/audit/compile_audit.hpp"
 
 #include <fmt/format.h>
 
@@ -45,13 +45,14 @@ std::vector<VariantSpec> chosen_modules(std::span<const KernelSpec> kernels,
   std::set<VariantSpec> chosen;
   for (const Case& c : select(suite_cases(kernels, Suite::smoke), choice.filters))
     for (VariantSpec& module : c.spec->modules(c)) chosen.insert(std::move(module));
+  std::vector<VariantSpec> modules(chosen.begin(), chosen.end());
+  if (choice.sample == 0) return modules;
   std::map<std::uint64_t, VariantSpec> others;  // by chance, but the same chance everywhere
   for (const KernelSpec& kernel : kernels)
-    for (const LaunchVariant& variant : kernel.variants())
-      if (choice.sample > 0 && !chosen.contains(variant.spec))
+    for (const LaunchVariant& variant : variants_of(kernel))
+      if (!chosen.contains(variant.spec))
         others.emplace(stable_hash(fmt::format("{} {}", choice.seed, variant.spec.canonical())),
                        variant.spec);
-  std::vector<VariantSpec> modules(chosen.begin(), chosen.end());
   for (const auto& [hash, spec] : others) {
     if (modules.size() == chosen.size() + choice.sample) break;
     modules.push_back(spec);

@@ -1,6 +1,6 @@
 // The audit of module keys: silent on sound keys, and told apart from silence by keys that lack
 // something. Every kernel of the registry is tried, those added later too.
-#include "harness/audit.hpp"
+#include "harness/audit/key_audit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -146,7 +146,7 @@ TEST_P(AuditOfEachKernelTest, ASpecThatForgetsADtypeIsNamed) {
   }
 }
 
-// BUGS.md D8: hit exactly when the code would be equal.
+// D8: hit exactly when the code would be equal.
 TEST_P(AuditOfEachKernelTest, APartOfTheToolchainMissingFromTheKeyIsNamed) {
   const std::vector<std::pair<std::string, std::function<void(ToolchainIdentity&)>>> parts = {
       {"toolchain", [](ToolchainIdentity& id) { id.name.clear(); }},
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, AuditOfEachKernelTest,
                          ::testing::Range(std::size_t{0}, registry().size()),
                          [](const auto& at) { return registry()[at.param].name; });
 
-// BUGS.md D8: a random value in the key, so that it never hits.
+// D8: a random value in the key, so that it never hits.
 TEST(AuditTest, AKeyThatNeverHitsIsNamed) {
   const KernelSpec kernel = narrowed(registry().back());
   int calls = 0;

@@ -46,8 +46,8 @@ struct CompileAudit {
 };
 
 /// Compiles on all cores. Equal choices give equal results, in equal order. Throws UsageError for
-/// an architecture that NVRTC does not know and for filters that leave no case, DeviceError in a
-/// build without CUDA.
+/// an architecture that NVRTC does not know, for filters that leave no case, and for a kernel
+/// without variants where there is a sample; DeviceError in a build without CUDA.
 CompileAudit compile_audit(std::span<const KernelSpec> kernels, const CompileChoice& choice,
                            const KernelTexts& texts = kernel_texts());
 
