@@ -48,6 +48,7 @@ class Module {
   virtual ~Module() = default;
 };
 
+/// Thread-safe: any number of host threads may use one. A GPU runs what they launch in one queue.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <source_location>
 #include <sstream>
 #include <vector>
@@ -198,6 +199,10 @@ class CudaBackend final : public Backend {
   void launch(const Module& module, const LaunchShape& shape, const void* params,
               std::size_t /*params_bytes*/) override {
     const void* function = dynamic_cast<const CudaModule&>(module).function();
+    // The leave is the function's, not the launch's: another thread must not ask for less
+    // meanwhile.
+    std::unique_lock<std::mutex> leave;
+    if (shape.shared_bytes > kSharedByDefault) leave = std::unique_lock(shared_leave_);
     if (shape.shared_bytes > kSharedByDefault)
       check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(shape.shared_bytes)),
@@ -213,6 +218,7 @@ class CudaBackend final : public Backend {
 
  private:
   DeviceIdentity identity_;
+  std::mutex shared_leave_;
 };
 
 }  // namespace

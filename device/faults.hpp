@@ -24,6 +24,9 @@ struct Faults {
   /// A split leaves the partials of rows without tokens as they lie, relying on a workspace that
   /// was set to -inf when it was made.
   bool dirty_workspace = false;
+  /// A module's entry is published before its module is there and nobody waits: a thread that asks
+  /// meanwhile goes on without it. Takes several host threads.
+  bool unlocked_first_use = false;
 
   // Faults of a launch.
 

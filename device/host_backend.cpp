@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "datasets/errors.hpp"
 #include "device/backend.hpp"
@@ -83,6 +86,43 @@ class HostStopwatch final : public Stopwatch {
   std::chrono::steady_clock::time_point begin_, end_;
 };
 
+/// As many emulators as there ever were launches at the same time: one runs one launch.
+class EmulatorPool {
+ public:
+  class Lent {
+   public:
+    Lent(EmulatorPool& pool, std::unique_ptr<SimtEmulator> emulator)
+        : pool_(pool), emulator_(std::move(emulator)) {}
+    ~Lent() {
+      const std::scoped_lock lock(pool_.mutex_);
+      pool_.idle_.push_back(std::move(emulator_));
+    }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    SimtEmulator* operator->() const { return emulator_.get(); }
+
+   private:
+    EmulatorPool& pool_;
+    std::unique_ptr<SimtEmulator> emulator_;
+  };
+
+  Lent lend() {
+    const std::scoped_lock lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(++made_);  // so that giving back cannot throw
+      return {*this, std::make_unique<SimtEmulator>()};
+    }
+    std::unique_ptr<SimtEmulator> emulator = std::move(idle_.back());
+    idle_.pop_back();
+    return {*this, std::move(emulator)};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SimtEmulator>> idle_;
+  std::size_t made_ = 0;
+};
+
 class HostBackend final : public Backend {
  public:
   std::string_view name() const override { return "host"; }
@@ -117,7 +157,8 @@ class HostBackend final : public Backend {
     if (loaded == nullptr)
       throw DeviceError("a module of another backend cannot run on the host backend");
     check_launch(*loaded, shape, params_bytes);
-    emulator_.run({.kernel = loaded->kernel(),
+    const EmulatorPool::Lent emulator = emulators_.lend();
+    emulator->run({.kernel = loaded->kernel(),
                    .entry = loaded->description().entry,
                    .params = params,
                    .grid_x = shape.grid.x,
@@ -138,7 +179,7 @@ class HostBackend final : public Backend {
   }
 
   DeviceIdentity identity_ = identify();
-  SimtEmulator emulator_;
+  EmulatorPool emulators_;
 };
 
 }  // namespace

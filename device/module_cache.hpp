@@ -29,6 +29,7 @@ class ModuleCache final : public Carrier {
 
   /// The module for `spec`, loaded at first use; the touch is recorded in `trace`. The reference
   /// lives until restore(). Throws CompileError or DeviceError; a failure is not remembered.
+  /// Thread-safe.
   const Module& get(const VariantSpec& spec, Trace& trace);
 
   /// Compiles to disk only: no cell is read or written.
@@ -46,6 +47,8 @@ class ModuleCache final : public Carrier {
     std::string dtypes;  ///< of built_for, as text
     std::string writer;
     std::shared_future<std::shared_ptr<const Module>> module;
+    /// What the plant unlocked_first_use reads, and nobody guards.
+    mutable const Module* unlocked = nullptr;
   };
   /// What a variant's rendered text comes to. The text is a pure function of the variant, so a hit
   /// need not render it again.
@@ -55,7 +58,10 @@ class ModuleCache final : public Carrier {
     std::string dtypes;  ///< of the variant, as text
   };
 
-  const Module& load(const VariantSpec& spec, const std::string& writer, CellTouch* touch);
+  /// Null only under unlocked_first_use.
+  const Module* load(const VariantSpec& spec, const std::string& writer, CellTouch* touch);
+  void build(const VariantSpec& spec, const std::string& text, const Entry& entry,
+             std::promise<std::shared_ptr<const Module>>& promise);
   std::shared_ptr<const Named> named(const VariantSpec& spec, std::string& text);
 
   Backend& backend_;

@@ -131,12 +131,15 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
   const LaunchShape shape{.grid = {paged_decode_grid("paged_decode_v2", args, split.chunks())},
                           .block = {kPagedDecodeThreads}};
   Partials partials;
+  WorkspaceLease lease;  // until the merge has been started
   if (merge) {
     DeviceTensor workspace = given;
-    if (workspace.data == nullptr)
-      workspace = runtime.workspaces().get({"paged_decode_v2", "partials"},
-                                           static_cast<std::size_t>(plan.workspace_bytes()),
-                                           runtime.trace());
+    if (workspace.data == nullptr) {
+      lease = runtime.workspaces().lease({"paged_decode_v2", "partials"},
+                                         static_cast<std::size_t>(plan.workspace_bytes()),
+                                         runtime.trace());
+      workspace = lease.memory;
+    }
     check_workspace(workspace, plan, q);
     partials = Partials::in(workspace, split.chunks(), q);
   }

@@ -25,8 +25,9 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> to
       workspaces_(*backend_, faults_) {}
 
 void Runtime::launch(const Launch& launch) {
-  const PlantedLaunch planted(faults_, *backend_, launch, awaited_output_);
-  const Module& module = modules_.get(launch.variant, trace_);
+  ThreadState& state = this_thread();
+  const PlantedLaunch planted(faults_, *backend_, launch, state.awaited_output);
+  const Module& module = modules_.get(launch.variant, state.trace);
   const LaunchShape shape = planted.shape();
   planted.before();
   if (shape.grid.x > 0)
@@ -34,10 +35,15 @@ void Runtime::launch(const Launch& launch) {
   planted.after();
 }
 
+Runtime::ThreadState& Runtime::this_thread() {
+  const std::scoped_lock lock(threads_mutex_);
+  return threads_[std::this_thread::get_id()];
+}
+
 float Runtime::score_drift(Dtype value_dtype) {
   if (!faults_.drift) return 1.0f;
   const bool off = drifted_ && value_dtype != Dtype::f16;
-  drifted_ = drifted_ || value_dtype == Dtype::f16;
+  if (value_dtype == Dtype::f16) drifted_ = true;
   return off ? 1.0f + 0x1p-22f : 1.0f;
 }
 

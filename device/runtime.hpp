@@ -1,10 +1,19 @@
 // The runtime a production engine would hold: owns the backend, the toolchain and every carrier.
 // There is no mutable state outside it.
+//
+// Any number of host threads may launch through one runtime at the same time. Each has a trace of
+// its own; a module is compiled and loaded by the first that asks, and the others wait for it; a
+// workspace belongs to one thread from its lease to its return. On a GPU all of them share the
+// default stream. Snapshot, restore and set of a carrier are for a runtime at rest.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "device/backend.hpp"
@@ -41,7 +50,8 @@ class Runtime {
   DiskCache& disk_cache() { return disk_; }
   ModuleCache& modules() { return modules_; }
   WorkspacePool& workspaces() { return workspaces_; }
-  Trace& trace() { return trace_; }
+  /// The calling thread's.
+  Trace& trace() { return this_thread().trace; }
   const Faults& faults() const { return faults_; }
 
   /// Every carrier that can be probed.
@@ -56,15 +66,23 @@ class Runtime {
   float score_drift(Dtype value_dtype);
 
  private:
+  struct ThreadState {
+    Trace trace;
+    const void* awaited_output = nullptr;  ///< see PlantedLaunch
+  };
+  /// A thread may be given the id, and so the state, of one that has ended; Trace::begin() forgets
+  /// what that one left.
+  ThreadState& this_thread();
+
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Toolchain> toolchain_;
   Faults faults_;
   DiskCache disk_;
   ModuleCache modules_;
   WorkspacePool workspaces_;
-  Trace trace_;
-  bool drifted_ = false;
-  const void* awaited_output_ = nullptr;  ///< see PlantedLaunch
+  std::atomic<bool> drifted_ = false;
+  std::mutex threads_mutex_;
+  std::map<std::thread::id, ThreadState> threads_;
 };
 
 enum class BackendKind : std::uint8_t { automatic, cuda, host };

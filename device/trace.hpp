@@ -18,8 +18,8 @@ struct CellTouch {
   bool operator==(const CellTouch&) const = default;
 };
 
-/// Owned by the runtime; the harness begins a run under a label, launches, and takes what was
-/// touched.
+/// One host thread's, owned by the runtime; the harness begins a run under a label, launches, and
+/// takes what was touched.
 class Trace {
  public:
   void begin(std::string label) {

@@ -59,8 +59,11 @@ WorkspaceKey WorkspaceKey::parse(std::string_view canonical) {
 WorkspacePool::WorkspacePool(Backend& backend, const Faults& faults)
     : backend_(backend), faults_(faults) {}
 
-DeviceTensor WorkspacePool::get(const WorkspaceKey& key, std::size_t bytes, Trace& trace) {
+WorkspaceLease WorkspacePool::lease(const WorkspaceKey& key, std::size_t bytes, Trace& trace) {
+  std::unique_lock map(mutex_);
   Block& block = blocks_[key];
+  map.unlock();
+  std::unique_lock hold(block.held);
   const bool grown = block.memory.data() == nullptr || block.memory.bytes() < bytes;
   if (grown) {
     backend_.synchronize();  // A launch may still be using the old block.
@@ -69,7 +72,7 @@ DeviceTensor WorkspacePool::get(const WorkspaceKey& key, std::size_t bytes, Trac
   }
   trace.add({std::string(name()), key.canonical(), grown, {}, {}, block.writer});
   block.writer = trace.label();
-  return {{Dtype::u8, {static_cast<std::int64_t>(bytes)}}, block.memory.data()};
+  return {{{Dtype::u8, {static_cast<std::int64_t>(bytes)}}, block.memory.data()}, std::move(hold)};
 }
 
 DeviceBuffer WorkspacePool::fresh(std::size_t bytes) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,16 +32,24 @@ struct WorkspaceKey {
   static WorkspaceKey parse(std::string_view canonical);
 };
 
+/// A block of the pool, held by one thread until this is destroyed: from the launch that writes it
+/// to the start of the last launch that reads it, so that no other thread's launch comes between.
+struct WorkspaceLease {
+  DeviceTensor memory;  ///< u8 [bytes]
+  std::unique_lock<std::mutex> hold;
+};
+
 class WorkspacePool final : public Carrier {
  public:
   WorkspacePool(Backend& backend, const Faults& faults);
 
-  /// At least `bytes` bytes, as u8 [bytes], valid until the next request under this key and until
-  /// restore(). A block that is too small is replaced (waiting for launches that use it). A fresh
-  /// block holds 0xff everywhere: no launch may rely on what it finds. The touch is recorded in
-  /// `trace`. Throws DeviceError when there is no room.
-  DeviceTensor get(const WorkspaceKey& key, std::size_t bytes, Trace& trace);
+  /// At least `bytes` bytes, as u8 [bytes]; waits while another thread holds the block, so a thread
+  /// may not ask for one that it holds. A block that is too small is replaced (waiting for launches
+  /// that use it). A fresh block holds 0xff everywhere: no launch may rely on what it finds. The
+  /// touch is recorded in `trace`. Throws DeviceError when there is no room.
+  WorkspaceLease lease(const WorkspaceKey& key, std::size_t bytes, Trace& trace);
 
+  // The carrier's functions are for a pool of which nothing is leased.
   std::string_view name() const override { return "workspace_pool"; }
   /// content: the block's bytes in hexadecimal. Throws UsageError for a block above 8 MiB.
   std::vector<CellState> snapshot() const override;
@@ -49,6 +58,7 @@ class WorkspacePool final : public Carrier {
 
  private:
   struct Block {
+    std::mutex held;  ///< guards what follows
     DeviceBuffer memory;
     std::string writer;  ///< label of the run that had it last
   };
@@ -57,6 +67,7 @@ class WorkspacePool final : public Carrier {
 
   Backend& backend_;
   const Faults faults_;
+  std::mutex mutex_;  ///< guards the map; a block stays where it is
   std::map<WorkspaceKey, Block> blocks_;
 };
 

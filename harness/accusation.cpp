@@ -210,6 +210,7 @@ Finding Accuser::finding_of(const Suspicion& suspicion, const Order& history) co
   Order order = history;
   order.push_back(suspicion.victim);
   for (std::size_t c : order) finding.sequence.push_back(cases_[c].id());
+  finding.threads = trials_.executor().threads();
   finding.replay = replay(order) + " --repeat 20" + options_.replay_suffix;
   finding.contrast = replay({suspicion.victim}) + options_.replay_suffix;
   finding.not_probed = trials_.executor().abilities().not_probed;

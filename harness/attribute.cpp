@@ -52,6 +52,19 @@ class CausalTests {
         is_baseline_(is_baseline),
         repeats_(std::max<std::size_t>(repeats, 1)) {}
 
+  /// The history and the victim one after the other: is the victim as alone?
+  bool needs_company() const {
+    std::vector<Sequence> sequences;
+    Order order = history_;
+    order.push_back(victim_);
+    for (std::size_t i = 0; i < repeats_; ++i)
+      sequences.push_back(Sequence::of(order, static_cast<unsigned>(i % 2)));
+    const std::vector<SequenceResult> results = executor_.execute(sequences);
+    return std::ranges::all_of(results, [this](const SequenceResult& result) {
+      return is_baseline_(result.outcomes.back());
+    });
+  }
+
   /// Restores, and takes snapshots for the second test, in one batch of processes.
   void test_necessary(std::vector<Suspect>& suspects) {
     const CarrierAbilities& abilities = executor_.abilities();
@@ -141,8 +154,10 @@ Attribution attribute(const Order& history, std::size_t victim, const Outcome& v
                       std::size_t repeats) {
   std::vector<Suspect> suspects = suspects_of(victim_outcome, executor.abilities());
   CausalTests tests(history, victim, executor, is_baseline, repeats);
-  tests.test_necessary(suspects);
-  tests.test_sufficient(suspects);
+  if (executor.threads() == 1 || !tests.needs_company()) {
+    tests.test_necessary(suspects);
+    tests.test_sufficient(suspects);
+  }
 
   Attribution best;
   for (const Suspect& suspect : suspects) {

@@ -43,7 +43,7 @@ void write_blob(const fs::path& folder, const Digest& digest,
   const fs::path path = folder / digest.hex();
   std::error_code failed;
   if (fs::file_size(path, failed) == row_major.size() && !failed) return;
-  const fs::path unfinished = folder / fmt::format("{}.tmp.{}", digest.hex(), getpid());
+  const fs::path unfinished = folder / fmt::format("{}.tmp.{}", digest.hex(), gettid());
   std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
   out.write(reinterpret_cast<const char*>(row_major.data()),
             static_cast<std::streamsize>(row_major.size()));

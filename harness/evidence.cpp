@@ -11,29 +11,50 @@ Evidence::Evidence(std::size_t cases, std::span<const Sequence> sequences,
   for (std::size_t s = 0; s < sequences.size() && s < results.size(); ++s) {
     const std::vector<Step>& steps = sequences[s].steps;
     const std::vector<Outcome>& outcomes = results[s].outcomes;
-    for (std::size_t i = 0; i < steps.size() && i < outcomes.size(); ++i) {
-      if (steps[i].kind != Step::Kind::run) continue;
-      const std::size_t index = steps[i].case_index;
-      const std::size_t position = runs_[s].size();
-      runs_[s].push_back({index, &outcomes[i]});
-      const auto poison = static_cast<unsigned>((i + sequences[s].poison_phase) % 2);
-      if (outcomes[i].status != Status::not_run)
-        sightings_.at(index).push_back({index, s, position, poison, &outcomes[i]});
+    for (const StepGroup& group : sequences[s].groups()) {
+      if (steps[group.begin].kind != Step::Kind::run) continue;
+      const std::size_t end = runs_[s].size() + group.size();
+      for (std::size_t i = group.begin; i < group.end && i < outcomes.size(); ++i) {
+        const std::size_t run = runs_[s].size();
+        runs_[s].push_back({steps[i].case_index, &outcomes[i]});
+        const auto poison = static_cast<unsigned>((i + sequences[s].poison_phase) % 2);
+        if (outcomes[i].status != Status::not_run)
+          sightings_.at(steps[i].case_index)
+              .push_back({steps[i].case_index, s, end - 1, poison, &outcomes[i], run});
+      }
     }
   }
 }
 
+std::vector<Evidence::Run> Evidence::runs_with(const Sighting& sighting) const {
+  const std::vector<Run>& all = runs_.at(sighting.sequence);
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i <= sighting.position && i < all.size(); ++i)
+    if (i != sighting.run) runs.push_back(all[i]);
+  return runs;
+}
+
 Order Evidence::history(const Sighting& sighting) const {
   Order history;
-  const std::vector<Run>& runs = runs_.at(sighting.sequence);
-  for (std::size_t i = 0; i < sighting.position; ++i) history.push_back(runs[i].case_index);
+  for (const Run& run : runs_with(sighting)) history.push_back(run.case_index);
   return history;
+}
+
+std::vector<Sighting> Evidence::company(const Sighting& sighting) const {
+  std::vector<Sighting> company;
+  for (const std::vector<Sighting>& sightings : sightings_)
+    for (const Sighting& other : sightings)
+      if (other.sequence == sighting.sequence && other.position == sighting.position &&
+          other.run != sighting.run)
+        company.push_back(other);
+  std::ranges::sort(company, {}, &Sighting::run);
+  return company;
 }
 
 std::vector<CellSeen> Evidence::cells(const Sighting& sighting, const Outcome* alone) const {
   std::vector<const Outcome*> outcomes;
-  const std::vector<Run>& runs = runs_.at(sighting.sequence);
-  for (std::size_t i = 0; i <= sighting.position; ++i) outcomes.push_back(runs[i].outcome);
+  for (const Run& run : runs_with(sighting)) outcomes.push_back(run.outcome);
+  outcomes.push_back(sighting.outcome);
   return cells_of(outcomes, alone);
 }
 

@@ -16,11 +16,12 @@ namespace parity {
 struct Sighting {
   std::size_t case_index = 0;
   std::size_t sequence = 0;
-  std::size_t position = 0;  ///< among the runs of the sequence; 0: alone
+  std::size_t position = 0;  ///< how many ran before it or at the same time; 0: alone
   unsigned poison = 0;
   const Outcome* outcome = nullptr;
+  std::size_t run = 0;  ///< among the runs of the sequence
 
-  std::pair<std::size_t, std::size_t> plan_order() const { return {sequence, position}; }
+  std::pair<std::size_t, std::size_t> plan_order() const { return {sequence, run}; }
 };
 
 /// Holds pointers into `results`, which must outlive it.
@@ -34,8 +35,11 @@ class Evidence {
     return sightings_.at(case_index);
   }
 
-  /// What ran before, in order.
+  /// What ran before, in order, then what ran at the same time.
   Order history(const Sighting& sighting) const;
+
+  /// Runs at the same time as it, in plan order.
+  std::vector<Sighting> company(const Sighting& sighting) const;
 
   /// Cells as cells_of() gives them.
   std::vector<CellSeen> cells(const Sighting& sighting, const Outcome* alone) const;
@@ -48,6 +52,8 @@ class Evidence {
     std::size_t case_index;
     const Outcome* outcome;
   };
+  /// Those that `history` names.
+  std::vector<Run> runs_with(const Sighting& sighting) const;
   std::vector<std::vector<Run>> runs_;  ///< per sequence, its run steps
   std::vector<std::vector<Sighting>> sightings_;
 };

@@ -48,7 +48,9 @@ struct Finding {
   std::vector<std::string>
       also;  ///< other victims of the same cell (or, unnamed, the same polluter)
   std::vector<std::string> sequence;  ///< shortest that shows it, the victim last
-  std::string carrier;                ///< empty when unnamed
+  /// Host threads: cases of the sequence ran at the same time in groups of this many from its end.
+  std::size_t threads = 1;
+  std::string carrier;  ///< empty when unnamed
   std::string cell;
   std::string built_for;
   std::string used_for;
@@ -82,6 +84,7 @@ struct Coverage {
   std::size_t process_starts = 0;
   PairCount adjacent;
   PairCount ordered;
+  PairCount together = {};  ///< pairs that ran at the same time
 };
 
 struct RunReport {
@@ -91,6 +94,7 @@ struct RunReport {
   std::string device_driver;
   std::uint64_t seed = 0;
   std::string suite;
+  std::size_t threads = 1;  ///< host threads of a worker
   std::vector<std::string> plants;
   std::vector<CaseSummary> cases;
   Coverage coverage;

@@ -8,6 +8,7 @@
 
 #include "harness/accusation.hpp"
 #include "harness/alone.hpp"
+#include "harness/bystander.hpp"
 #include "harness/cluster.hpp"
 #include "harness/doubt.hpp"
 #include "harness/evidence.hpp"
@@ -39,7 +40,7 @@ class Inquiry {
     ask_alone(unexplained);
     for (auto& [cell, victims] : explanation.clusters) pursue_cluster(cell, victims);
     Doubts doubts = doubts_of(explanation.unexplained);
-    while (!doubts.empty()) pursue_doubt(doubts);
+    while (drop_bystanders(doubts), !doubts.empty()) pursue_doubt(doubts);
     return std::move(accusations_);
   }
 
@@ -109,19 +110,47 @@ class Inquiry {
   void pursue_cluster(const CellName& cell, CellVictims& victims) {
     const Indices sharing = evidence_.sharing(cell.carrier, cell.cell);
     std::erase_if(victims, [&](const auto& entry) { return settled(entry.first); });
-    while (!victims.empty()) {
+    while (drop_bystanders(victims), !victims.empty()) {
       const Shown shown = most_telling(cases_, victims);
       const std::size_t victim = shown.sighting.case_index;
       if (records_.count(victim) == 0) ask_alone({victim});
       if (!settled(victim)) {
         Suspicion suspicion{victim, Role::victim, shown.fingerprint, shown.sighting, {}};
         suspicion.suspects = cell_suspects(cases_, victims, victim, shown.writer, sharing);
-        Accusation accusation = accuser_.accuse(suspicion, records_.at(victim));
-        victims.erase(victim);
+        Accusation accusation = accuse(suspicion);
+        victims.erase(accusation.victim);
         if (accusation.finding.kind == Kind::order_dependent) confirm_cluster(accusation, victims);
         accusations_.push_back(std::move(accusation));
+        drop_bystanders(victims);
       }
       victims.erase(victim);
+    }
+  }
+
+  /// Of a group that ended its process, whoever had a part in it.
+  Accusation accuse(Suspicion suspicion) {
+    const Sighting culprit =
+        culprit_of(suspicion.sighting, suspicion.fingerprint, evidence_, trials_);
+    if (culprit.case_index != suspicion.victim) {
+      suspicion = {culprit.case_index, Role::victim, suspicion.fingerprint, culprit, {}};
+      if (records_.count(suspicion.victim) == 0) ask_alone({suspicion.victim});
+    }
+    return accuser_.accuse(suspicion, records_.at(suspicion.victim));
+  }
+
+  /// Forgets runs that a finding explains, and names their cases there.
+  void drop_bystanders(CellVictims& victims) {
+    for (auto& [victim, shown] : victims) drop_bystanders(victim, shown);
+    std::erase_if(victims, [](const auto& entry) { return entry.second.empty(); });
+  }
+  void drop_bystanders(std::size_t victim, std::vector<Shown>& shown) {
+    for (Accusation& accusation : accusations_) {
+      const std::size_t dropped = std::erase_if(
+          shown, [&](const Shown& one) { return went_down_with(one, accusation, evidence_); });
+      std::vector<std::string>& also = accusation.finding.also;
+      const std::string& id = cases_[victim].id();
+      if (dropped > 0 && victim != accusation.victim && std::ranges::find(also, id) == also.end())
+        also.push_back(id);
     }
   }
 
@@ -180,13 +209,20 @@ class Inquiry {
     return doubts;
   }
 
+  void drop_bystanders(Doubts& doubts) {
+    for (auto& [victim, doubt] : doubts) drop_bystanders(victim, doubt.shown);
+    std::erase_if(doubts, [](const auto& entry) { return entry.second.shown.empty(); });
+  }
+
   void pursue_doubt(Doubts& doubts) {
     const Suspicion suspicion = most_telling(cases_, evidence_, doubts);
-    Accusation accusation = accuser_.accuse(suspicion, records_.at(suspicion.victim));
-    doubts.erase(suspicion.victim);
+    Accusation accusation = accuse(suspicion);
+    doubts.erase(accusation.victim);
     if (accusation.finding.kind == Kind::order_dependent)
       confirm_doubts(accusation, suspicion.role, doubts);
     accusations_.push_back(std::move(accusation));
+    drop_bystanders(doubts);
+    doubts.erase(suspicion.victim);
   }
 
   /// All remaining doubts of the role after the found history, under both poisons: no cell vouches

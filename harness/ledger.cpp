@@ -2,6 +2,7 @@
 #include "harness/ledger.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace parity {
 
@@ -12,11 +13,11 @@ Ledger::Ledger(std::size_t cases, const std::vector<std::size_t>& group_of)
   for (std::size_t a = 0; a < cases; ++a)
     for (std::size_t b = 0; b < cases; ++b)
       if (a != b && group_of.at(a) == group_of.at(b)) adjacent_[a * cases + b] = kPossible;
-  ordered_ = adjacent_;
+  ordered_ = together_ = adjacent_;
 }
 
-void Ledger::plan(const Order& order) {
-  mark(order, std::vector<bool>(order.size(), true), kPlanned);
+void Ledger::plan(const Order& order, const std::vector<std::size_t>& groups) {
+  mark(order, std::vector<bool>(order.size(), true), groups, kPlanned);
 }
 
 void Ledger::exercise(const Order& order, std::size_t completed) {
@@ -25,8 +26,9 @@ void Ledger::exercise(const Order& order, std::size_t completed) {
   exercise(order, launched);
 }
 
-void Ledger::exercise(const Order& order, const std::vector<bool>& launched) {
-  mark(order, launched, kExercised);
+void Ledger::exercise(const Order& order, const std::vector<bool>& launched,
+                      const std::vector<std::size_t>& groups) {
+  mark(order, launched, groups, kExercised);
 }
 
 PairCount Ledger::adjacent() const {
@@ -35,6 +37,11 @@ PairCount Ledger::adjacent() const {
 
 PairCount Ledger::ordered() const {
   return count(ordered_);
+}
+
+PairCount Ledger::together() const {
+  const PairCount both_ways = count(together_);
+  return {both_ways.possible / 2, both_ways.planned / 2, both_ways.exercised / 2};
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> Ledger::missing() const {
@@ -47,18 +54,29 @@ std::vector<std::pair<std::size_t, std::size_t>> Ledger::missing() const {
   return pairs;
 }
 
-void Ledger::mark(const Order& order, const std::vector<bool>& counts, Bit bit) {
+void Ledger::mark(const Order& order, const std::vector<bool>& counts,
+                  const std::vector<std::size_t>& groups, Bit bit) {
   const auto set = [&](std::vector<unsigned char>& table, std::size_t a, std::size_t b) {
     unsigned char& flags = table.at(a * cases_ + b);
     if ((flags & kPossible) != 0) flags = static_cast<unsigned char>(flags | bit);
   };
-  Order before;  // distinct cases so far
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (!counts.at(i)) continue;
-    const std::size_t current = order[i];
-    if (i > 0 && counts[i - 1]) set(adjacent_, order[i - 1], current);
-    for (const std::size_t earlier : before) set(ordered_, earlier, current);
-    if (std::find(before.begin(), before.end(), current) == before.end()) before.push_back(current);
+  Order before;    // distinct cases so far
+  Order previous;  // the group before
+  std::size_t next_group = 0;
+  for (std::size_t begin = 0; begin < order.size();) {
+    const std::size_t size = next_group < groups.size() ? groups[next_group++] : 1;
+    Order group;
+    for (std::size_t i = begin; i < std::min(begin + size, order.size()); ++i)
+      if (counts.at(i)) group.push_back(order[i]);
+    for (const std::size_t current : group) {
+      for (const std::size_t a : previous) set(adjacent_, a, current);
+      for (const std::size_t a : before) set(ordered_, a, current);
+      for (const std::size_t a : group) set(together_, a, current);
+    }
+    for (const std::size_t c : group)
+      if (std::find(before.begin(), before.end(), c) == before.end()) before.push_back(c);
+    previous = std::move(group);
+    begin += size;
   }
 }
 

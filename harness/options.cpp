@@ -59,6 +59,11 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--jobs", options.jobs,
                  "Workers at a time (0: one a core on the host, two on CUDA)")
       ->check(CLI::Range(0, 256));
+  app.add_option(
+         "--threads", options.threads,
+         "Cases of a sequence that run at the same time, each from a host thread of its own")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   app.add_option("--deadline", raw.deadline, "Limit of one run: seconds, or 500ms, 5s, 1m")
       ->capture_default_str();
   app.add_option("--worker", options.worker, "Worker command line instead of the built-in one")
@@ -166,6 +171,7 @@ std::string Options::suffix() const {
   std::string text;
   for (const std::string& plant : plants) text += " --plant " + plant;
   if (backend != "auto") text += " --backend " + backend;
+  if (threads != 1) text += fmt::format(" --threads {}", threads);
   if (deadline != Options{}.deadline) text += fmt::format(" --deadline {}ms", deadline.count());
   if (!worker.empty()) text += " --worker " + shell_quoted(worker);
   return text;

@@ -28,7 +28,8 @@ struct Options {
   Suite suite = Suite::smoke;
   std::vector<std::string> filters;
   std::string backend = "auto";
-  std::size_t jobs = 0;  ///< 0: one a core on the host backend, two on CUDA
+  std::size_t jobs = 0;     ///< 0: one a core on the host backend, two on CUDA
+  std::size_t threads = 1;  ///< of a worker: cases that run at the same time
   std::chrono::milliseconds deadline{5000};
   std::string worker;  ///< empty: the built-in one
   std::vector<std::string> plants;

@@ -67,12 +67,29 @@ struct Step {
   static Step snapshot(std::string carrier) { return {Kind::snapshot, 0, std::move(carrier), {}}; }
 };
 
+/// Steps [begin, end) of a sequence that run at the same time.
+struct StepGroup {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
 struct Sequence {
   std::vector<Step> steps;
   /// Poison of position i is (i + poison_phase) mod 2: 0 the first pattern, 1 the second.
   unsigned poison_phase = 0;
+  /// Host threads of the worker.
+  std::size_t threads = 1;
 
-  static Sequence of(std::span<const std::size_t> order, unsigned poison_phase = 0);
+  static Sequence of(std::span<const std::size_t> order, unsigned poison_phase = 0,
+                     std::size_t threads = 1);
+
+  /// All steps in order. Consecutive runs are cut into groups of `threads` from their end, so that
+  /// the last case always has company: the first group may be smaller. Other steps stand alone.
+  std::vector<StepGroup> groups() const;
+  /// The last step, then those at the same time that run the same case: what any of them shows,
+  /// that case shows. Requires a step.
+  std::vector<std::size_t> last_copies() const;
 };
 
 struct SequenceResult {
@@ -98,6 +115,8 @@ class Executor {
   /// before a stop (budget, interrupt) come back with every outcome not_run.
   virtual std::vector<SequenceResult> execute(std::span<const Sequence> sequences) = 0;
   virtual const CarrierAbilities& abilities() = 0;
+  /// Host threads that sequences are to be made for.
+  virtual std::size_t threads() const { return 1; }
 };
 
 }  // namespace parity

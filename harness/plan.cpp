@@ -36,6 +36,12 @@ bool was_launched(Status status) {
   return status == Status::ok || status == Status::crashed || status == Status::timed_out;
 }
 
+std::vector<std::size_t> group_sizes(const Sequence& sequence) {
+  std::vector<std::size_t> sizes;
+  for (const StepGroup& group : sequence.groups()) sizes.push_back(group.size());
+  return sizes;
+}
+
 /// Seed and group never trade places: (0, 1) is not (1, 0).
 std::uint64_t group_seed(std::uint64_t seed, std::size_t group) {
   return stable_hash(std::to_string(seed) + "/" + std::to_string(group));
@@ -43,15 +49,18 @@ std::uint64_t group_seed(std::uint64_t seed, std::size_t group) {
 
 }  // namespace
 
-Ledger Plan::ledger() const {
+Ledger Plan::ledger(std::size_t threads) const {
   Ledger ledger(group_of.size(), group_of);
-  for (const Order& order : orders) ledger.plan(order);
+  for (const Order& order : orders)
+    ledger.plan(order, group_sizes(Sequence::of(order, 0, threads)));
   return ledger;
 }
 
 Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& choice,
-               std::uint64_t seed) {
+               std::uint64_t seed, std::size_t threads) {
   Plan plan;
+  for (std::size_t i = 0; i < cases.size() && threads > 1; ++i)
+    plan.orders.emplace_back(threads, i);
   plan.group_of = permute == Permute::dtype ? group_by(cases, without_dtypes)
                                             : std::vector<std::size_t>(cases.size(), 0);
   if (permute == Permute::none) {
@@ -87,7 +96,7 @@ void enter(Ledger& ledger, std::span<const Sequence> sequences,
       order.push_back(sequences[i].steps[step].case_index);
       launched.push_back(was_launched(results[i].outcomes[step].status));
     }
-    ledger.exercise(order, launched);
+    ledger.exercise(order, launched, group_sizes(sequences[i]));
   }
 }
 
@@ -104,7 +113,7 @@ std::vector<Order> never_alone(std::size_t cases, std::span<const Sequence> sequ
     for (std::size_t step = 0; step < results[i].completed(); ++step) {
       const std::size_t index = sequences[i].steps[step].case_index;
       ran[index] = true;
-      if (step == 0) alone[index] = true;
+      if (step == 0 && sequences[i].groups().front().size() == 1) alone[index] = true;
     }
   std::vector<Order> orders;
   for (std::size_t c = 0; c < cases; ++c)

@@ -20,14 +20,15 @@ struct Plan {
   /// `dtype`.
   std::vector<std::size_t> group_of;
 
-  /// Planned pairs, none exercised yet.
-  Ledger ledger() const;
+  /// Planned pairs with this many host threads, none exercised yet.
+  Ledger ledger(std::size_t threads = 1) const;
 };
 
 /// none: every case once, in registry order, in one process. order: Tuscan rows or seeded shuffles
-/// over all cases. dtype: the same within each group of cases that differ only in dtypes.
+/// over all cases. dtype: the same within each group of cases that differ only in dtypes. With
+/// several host threads, first each case in all of them at once: all ask for what is cold.
 Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice& orders,
-               std::uint64_t seed);
+               std::uint64_t seed, std::size_t threads = 1);
 
 /// Enters what really ran.
 void enter(Ledger& ledger, std::span<const Sequence> sequences,

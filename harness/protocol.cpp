@@ -36,6 +36,18 @@ Hello read_hello(const Fields& fields) {
   return hello;
 }
 
+unsigned read_poison(const Fields& fields) {
+  const std::int64_t poison = fields.optional_count("poison");
+  if (poison > 1) fields.complain("poison", "is not 0 or 1");
+  return static_cast<unsigned>(poison);
+}
+
+Json run_json(std::string_view id, unsigned poison) {
+  Json json = object_with("id", id);
+  json["poison"] = poison;
+  return json;
+}
+
 Request read_request(const Fields& fields) {
   Request request;
   request.op = fields.text("op");
@@ -44,14 +56,19 @@ Request read_request(const Fields& fields) {
     request.hello = read_hello(fields);
   } else if (op == "describe" || op == "prepare" || op == "run") {
     request.id = fields.text("id");
-    const std::int64_t poison = op == "run" ? fields.optional_count("poison") : 0;
-    if (poison > 1) fields.complain("poison", "is not 0 or 1");
-    request.poison = static_cast<unsigned>(poison);
+    if (op == "run") request.poison = read_poison(fields);
+  } else if (op == "together") {
+    for (const Json& run : fields.list("runs")) {
+      const Fields entry(run, fields.problem());
+      request.runs.push_back({entry.text("id"), read_poison(entry)});
+    }
+    if (request.runs.empty()) fields.complain("runs", "is empty");
   } else if (op == "restore" || op == "snapshot" || op == "set") {
     request.carrier = fields.text("carrier");
     if (op == "set") request.state = fields.text("state");
   } else if (op != "bye") {
-    fields.complain("op", "is not hello, describe, prepare, run, restore, snapshot, set or bye");
+    fields.complain(
+        "op", "is not hello, describe, prepare, run, together, restore, snapshot, set or bye");
   }
   return request;
 }
@@ -80,6 +97,13 @@ std::string run_request(std::string_view id, unsigned poison) {
   Json json = request("run");
   json["id"] = id;
   json["poison"] = poison;
+  return dump(json);
+}
+
+std::string together_request(const std::vector<RunRequest>& runs) {
+  Json json = request("together");
+  json["runs"] = Json::array();
+  for (const RunRequest& run : runs) json["runs"].push_back(run_json(run.id, run.poison));
   return dump(json);
 }
 

@@ -30,6 +30,13 @@ struct HelloReply {
   std::string device_driver;
   std::vector<std::string> kernels;
   CarrierAbilities carriers;
+  bool threads = false;  ///< it knows `together`
+};
+
+/// One case of `run` or `together`.
+struct RunRequest {
+  std::string id;
+  unsigned poison = 0;
 };
 
 struct ModuleDescription {
@@ -42,6 +49,7 @@ std::string hello_request(const Hello& hello);
 std::string describe_request(std::string_view id);
 std::string prepare_request(std::string_view id);
 std::string run_request(std::string_view id, unsigned poison);
+std::string together_request(const std::vector<RunRequest>& runs);
 std::string restore_request(std::string_view carrier);
 std::string snapshot_request(std::string_view carrier);
 std::string set_request(std::string_view carrier, std::string_view state);
@@ -53,6 +61,7 @@ struct Request {
   Hello hello;
   std::string id;
   unsigned poison = 0;
+  std::vector<RunRequest> runs;  ///< together
   std::string carrier;
   std::string state;
 };
@@ -64,6 +73,7 @@ std::string failure_reply(std::string_view error);
 std::string hello_reply(const HelloReply& reply);
 std::string describe_reply(const std::vector<ModuleDescription>& modules);
 std::string run_reply(const Outcome& outcome);
+std::string together_reply(const std::vector<Outcome>& outcomes);
 std::string snapshot_reply(std::string_view state);
 std::string done_reply();
 
@@ -76,6 +86,8 @@ std::vector<ModuleDescription> parse_describe_reply(std::string_view line);
 /// is an Outcome of status error with the worker's words, nonsense is status crashed.
 Outcome parse_run_reply(std::string_view line);
 Outcome parse_done_reply(std::string_view line);
+/// `count` outcomes: what is wrong with the whole is the outcome of each.
+std::vector<Outcome> parse_together_reply(std::string_view line, std::size_t count);
 
 struct SnapshotReply {
   Outcome outcome;

@@ -57,6 +57,26 @@ Json cell_json(const CellSeen& cell) {
   return json;
 }
 
+Json run_json(const Outcome& outcome) {
+  Json json = ok_reply();
+  json["status"] = status_word(outcome.status);
+  json["reason"] = outcome.detail;
+  json["plan"] = outcome.plan;
+  json["outputs"] = Json::array();
+  for (const OutputDigest& output : outcome.outputs) {
+    Json entry = object_with("name", output.name);
+    entry["digest"] = output.digest.hex();
+    json["outputs"].push_back(entry);
+  }
+  json["unwritten"] = outcome.unwritten;
+  json["broken_guards"] = outcome.broken_guards;
+  json["changed_inputs"] = outcome.changed_inputs;
+  json["ms"] = number(outcome.milliseconds);
+  json["cells"] = Json::array();
+  for (const CellSeen& cell : outcome.cells) json["cells"].push_back(cell_json(cell));
+  return json;
+}
+
 Outcome read_run(const Fields& fields) {
   Outcome outcome;
   const std::string status = fields.text("status");
@@ -106,6 +126,15 @@ void require_sound(const Answer& answer, std::string_view line) {
   if (!answer.ok) throw DeviceError(fmt::format("the worker answered: {}", answer.refusal));
 }
 
+/// An object with `ok`, and more where that is true.
+Outcome read_outcome(const Fields& fields) {
+  if (fields.flag("ok")) return read_run(fields);
+  Outcome outcome;
+  outcome.status = Status::error;
+  outcome.detail = one_line(fields.text("error"));
+  return outcome;
+}
+
 Outcome crashed(const std::string& problem, std::string_view line) {
   Outcome outcome;
   outcome.status = Status::crashed;
@@ -142,6 +171,7 @@ std::string hello_reply(const HelloReply& reply) {
   json["carriers"]["restore"] = reply.carriers.restore;
   json["carriers"]["set"] = reply.carriers.set;
   json["carriers"]["not_probed"] = reply.carriers.not_probed;
+  if (reply.threads) json["threads"] = true;
   return dump(json);
 }
 
@@ -157,22 +187,13 @@ std::string describe_reply(const std::vector<ModuleDescription>& modules) {
 }
 
 std::string run_reply(const Outcome& outcome) {
+  return dump(run_json(outcome));
+}
+
+std::string together_reply(const std::vector<Outcome>& outcomes) {
   Json json = ok_reply();
-  json["status"] = status_word(outcome.status);
-  json["reason"] = outcome.detail;
-  json["plan"] = outcome.plan;
-  json["outputs"] = Json::array();
-  for (const OutputDigest& output : outcome.outputs) {
-    Json entry = object_with("name", output.name);
-    entry["digest"] = output.digest.hex();
-    json["outputs"].push_back(entry);
-  }
-  json["unwritten"] = outcome.unwritten;
-  json["broken_guards"] = outcome.broken_guards;
-  json["changed_inputs"] = outcome.changed_inputs;
-  json["ms"] = number(outcome.milliseconds);
-  json["cells"] = Json::array();
-  for (const CellSeen& cell : outcome.cells) json["cells"].push_back(cell_json(cell));
+  json["outcomes"] = Json::array();
+  for (const Outcome& outcome : outcomes) json["outcomes"].push_back(run_json(outcome));
   return dump(json);
 }
 
@@ -204,7 +225,8 @@ HelloReply parse_hello_reply(std::string_view line) {
                       .carriers = {.probe = carriers.texts("probe"),
                                    .restore = carriers.texts("restore"),
                                    .set = carriers.texts("set"),
-                                   .not_probed = carriers.texts("not_probed")}};
+                                   .not_probed = carriers.texts("not_probed")},
+                      .threads = fields.optional_flag("threads")};
   require_sound(answer, line);
   return reply;
 }
@@ -227,6 +249,20 @@ Outcome parse_run_reply(std::string_view line) {
   if (!answer.problem.empty() || !answer.ok) return outcome_of(answer, line);
   Outcome outcome = read_run(Fields(answer.object, answer.problem));
   return answer.problem.empty() ? outcome : crashed(answer.problem, line);
+}
+
+std::vector<Outcome> parse_together_reply(std::string_view line, std::size_t count) {
+  Answer answer = parse_answer(line);
+  std::vector<Outcome> outcomes;
+  if (answer.problem.empty() && answer.ok) {
+    const Fields fields(answer.object, answer.problem);
+    for (const Json& entry : fields.list("outcomes"))
+      outcomes.push_back(read_outcome({entry, answer.problem}));
+    if (outcomes.size() != count)
+      fields.complain("outcomes", fmt::format("holds {}, not {}", outcomes.size(), count));
+    if (answer.problem.empty()) return outcomes;
+  }
+  return std::vector<Outcome>(count, outcome_of(answer, line));
 }
 
 SnapshotReply parse_snapshot_reply(std::string_view line) {

@@ -69,6 +69,16 @@ std::vector<const Outcome*> last_outcomes(std::span<const SequenceResult> result
   return last;
 }
 
+/// Where the last case ran at the same time as copies of itself, one that diverged stands for all.
+void prefer_odd_copies(std::vector<const Outcome*>& last, const Replay& done,
+                       const Compare& compare) {
+  for (std::size_t i = 0; i < last.size(); ++i)
+    for (const std::size_t copy : done.sequences[i].last_copies()) {
+      const Outcome& outcome = done.results[i].outcomes[copy];
+      if (compare(*last[i]).fingerprint == Fingerprint::none) last[i] = &outcome;
+    }
+}
+
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
                 const Compare& compare) {
   const Order history(order.begin(), order.end() - 1);
@@ -91,18 +101,20 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   Replay done;
   const std::size_t victim = order.back();
   const bool one_case = order.size() == 1;
-  for (unsigned i = 0; i < repeat; ++i) done.sequences.push_back(Sequence::of(order, i % 2));
+  for (unsigned i = 0; i < repeat; ++i)
+    done.sequences.push_back(Sequence::of(order, i % 2, executor.threads()));
   for (unsigned i = 0; i < repeat && !one_case; ++i)
     done.sequences.push_back(Sequence::of(std::vector{victim}, i % 2));
   done.results = executor.execute(done.sequences);
 
   const std::span<const SequenceResult> results = done.results;
-  const auto in_sequence = last_outcomes(results.first(repeat));
+  auto in_sequence = last_outcomes(results.first(repeat));
   const auto alone = one_case ? in_sequence : last_outcomes(results.subspan(repeat));
   const Outcome* expected = baseline_of(victim, alone, judge);
   const Compare compare = [&](const Outcome& outcome) {
     return symptom_of(judge.judge(victim, outcome), outcome, expected);
   };
+  prefer_odd_copies(in_sequence, done, compare);
   const Count counted = count(in_sequence, compare);
   const Count counted_alone = count(alone, compare);
   done.in_sequence = counted.rate;
@@ -121,6 +133,7 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   finding.role =
       *kind == Kind::order_dependent && done.alone.hits > 0 ? Role::brittle : Role::victim;
   for (const std::size_t index : order) finding.sequence.push_back(cases[index].id());
+  finding.threads = executor.threads();
   finding.reproduced =
       finding.role == Role::brittle
           ? Rate{done.in_sequence.runs - done.in_sequence.hits, done.in_sequence.runs}

@@ -32,11 +32,11 @@ Selection selection(const std::vector<std::string>& ids) {
   return chosen;
 }
 
-void print_counts(const Replay& replayed, const Order& order) {
+void print_counts(const Replay& replayed, const Order& order, std::size_t threads) {
   const auto& [in_sequence, alone] = std::pair(replayed.in_sequence, replayed.alone);
   if (order.size() > 1)
-    fmt::print("the last case diverged {} of {} after the others, {} of {} alone\n",
-               in_sequence.hits, in_sequence.runs, alone.hits, alone.runs);
+    fmt::print("the last case diverged {} of {} {} the others, {} of {} alone\n", in_sequence.hits,
+               in_sequence.runs, threads > 1 ? "with" : "after", alone.hits, alone.runs);
   else
     fmt::print("the case diverged {} of {} alone\n", alone.hits, alone.runs);
 }
@@ -52,18 +52,22 @@ int replay_command(const Options& options) {
                            session.supervisor(), options.program, options.suffix());
 
   Plan plan{{order}, std::vector<std::size_t>(cases.size(), 0)};
-  Ledger ledger = plan.ledger();
+  Ledger ledger = plan.ledger(options.threads);
   enter(ledger, replayed.sequences, replayed.results);
   RunReport report = session.report();
   report.interrupted = session.interrupted();
-  report.coverage = {orders_begun(replayed.results), session.supervisor().executions(),
-                     session.supervisor().process_starts(), ledger.adjacent(), ledger.ordered()};
+  report.coverage = {orders_begun(replayed.results),
+                     session.supervisor().executions(),
+                     session.supervisor().process_starts(),
+                     ledger.adjacent(),
+                     ledger.ordered(),
+                     ledger.together()};
   report.cases =
       summarize(session.cases(), Evidence(cases.size(), replayed.sequences, replayed.results),
                 session.judge());
   if (replayed.finding) report.findings.push_back(std::move(*replayed.finding));
   session.progress().finish();
-  print_counts(replayed, order);
+  print_counts(replayed, order, options.threads);
   return session.publish(std::move(report));
 }
 

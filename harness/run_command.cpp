@@ -36,15 +36,20 @@ OrdersRun run_plan(Session& session, const Plan& plan, const Options& options) {
 
 int run_command(const Options& options) {
   Session session(options, select(suite_cases(registry(), options.suite), options.filters));
-  const Plan plan = make_plan(session.cases(), options.permute, options.orders, options.seed);
+  const Plan plan =
+      make_plan(session.cases(), options.permute, options.orders, options.seed, options.threads);
   session.compile();
   const OrdersRun run = run_plan(session, plan, options);
 
-  Ledger ledger = plan.ledger();
+  Ledger ledger = plan.ledger(options.threads);
   enter(ledger, run.sequences, run.results);
   RunReport report = session.report();
-  report.coverage = {orders_begun(run.results), session.supervisor().executions(),
-                     session.supervisor().process_starts(), ledger.adjacent(), ledger.ordered()};
+  report.coverage = {orders_begun(run.results),
+                     session.supervisor().executions(),
+                     session.supervisor().process_starts(),
+                     ledger.adjacent(),
+                     ledger.ordered(),
+                     ledger.together()};
 
   for (const std::size_t c : run.quarantined) report.quarantined.push_back(session.cases()[c].id());
   report.interrupted = session.interrupted();

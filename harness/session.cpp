@@ -106,6 +106,12 @@ Session::Session(const Options& options, std::vector<Case> cases)
   run.interrupted = &interrupt_.requested();
   progress_.phase("asking a worker what it is");
   worker_ = Supervisor(run).identity();
+  if (options.threads > 1 && !worker_.threads)
+    throw UsageError(
+        fmt::format("--threads {}: the worker `{}` runs one case at a time (its hello does not say "
+                    "\"threads\")",
+                    options.threads, run.command));
+  run.threads = options.threads;
 
   run.hello.backend = worker_.backend;
   run.progress = [this](std::size_t done, std::size_t planned, std::size_t c,
@@ -133,6 +139,7 @@ RunReport Session::report() const {
   report.device_driver = worker_.device_driver;
   report.seed = options_.seed;
   report.suite = options_.suite == Suite::full ? "full" : "smoke";
+  report.threads = options_.threads;
   report.plants = options_.plants;
   report.not_probed = worker_.carriers.not_probed;
   return report;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "datasets/errors.hpp"
+#include "harness/group_request.hpp"
 #include "harness/in_jobs.hpp"
 #include "harness/worker_process.hpp"
 
@@ -19,22 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 /// For exit handlers (a worker's temporary folder, a sanitizer's report).
 constexpr std::chrono::milliseconds kFarewell{2000};
-
-Outcome unanswered(const Reply& reply, std::chrono::milliseconds limit) {
-  Outcome outcome;
-  if (reply.kind == Reply::Kind::stopped) {
-    outcome.detail = "interrupted";
-    return outcome;
-  }
-  const bool late = reply.kind == Reply::Kind::timed_out;
-  outcome.status = late ? Status::timed_out : Status::crashed;
-  outcome.detail = late ? fmt::format("no answer within {} ms", limit.count()) : reply.detail;
-  return outcome;
-}
-
-bool ends_process(const Outcome& outcome) {
-  return outcome.status == Status::crashed || outcome.status == Status::timed_out;
-}
 
 }  // namespace
 
@@ -59,8 +44,6 @@ struct Supervisor::Impl {
   void finish(WorkerProcess& worker, std::size_t log);
   std::size_t take_logs(std::size_t count);
   SequenceResult run(const Sequence& sequence, std::size_t log, std::size_t planned);
-  Outcome step(WorkerProcess& worker, const Sequence& sequence, std::size_t position,
-               SequenceResult& result) const;
   void count(const Step& step, const Outcome& outcome, std::size_t planned);
 };
 
@@ -123,26 +106,6 @@ std::unique_ptr<WorkerProcess> Supervisor::Impl::start(std::size_t log) {
   throw DeviceError(complaint);
 }
 
-Outcome Supervisor::Impl::step(WorkerProcess& worker, const Sequence& sequence,
-                               std::size_t position, SequenceResult& result) const {
-  const Step& step = sequence.steps[position];
-  const auto poison = static_cast<unsigned>((position + sequence.poison_phase) % 2);
-  const bool runs = step.kind == Step::Kind::run;
-  const std::chrono::milliseconds limit = runs ? options.deadline : options.prepare_limit;
-  std::string line;
-  if (runs) line = run_request(options.ids.at(step.case_index), poison);
-  if (step.kind == Step::Kind::restore) line = restore_request(step.carrier);
-  if (step.kind == Step::Kind::set) line = set_request(step.carrier, step.state);
-  if (step.kind == Step::Kind::snapshot) line = snapshot_request(step.carrier);
-  const Reply reply = worker.request(line, limit);
-  if (reply.kind != Reply::Kind::answered) return unanswered(reply, limit);
-  if (runs) return parse_run_reply(reply.line);
-  if (step.kind != Step::Kind::snapshot) return parse_done_reply(reply.line);
-  SnapshotReply snapshot = parse_snapshot_reply(reply.line);
-  result.snapshots.push_back({step.carrier, std::move(snapshot.state)});
-  return snapshot.outcome;
-}
-
 void Supervisor::Impl::count(const Step& step, const Outcome& outcome, std::size_t planned) {
   if (step.kind != Step::Kind::run || outcome.status == Status::not_run) return;
   const std::lock_guard lock(mutex);
@@ -161,10 +124,13 @@ SequenceResult Supervisor::Impl::run(const Sequence& sequence, std::size_t log,
     const std::lock_guard lock(mutex);
     ++process_starts;
   }
-  for (std::size_t i = 0; i < sequence.steps.size() && !interrupted(); ++i) {
-    result.outcomes[i] = step(*worker, sequence, i, result);
-    count(sequence.steps[i], result.outcomes[i], planned);
-    if (ends_process(result.outcomes[i])) return result;
+  for (const StepGroup& group : sequence.groups()) {
+    if (interrupted()) break;
+    request_group(*worker, sequence, group, options.ids,
+                  {.run = options.deadline, .step = options.prepare_limit}, result);
+    for (std::size_t i = group.begin; i < group.end; ++i)
+      count(sequence.steps[i], result.outcomes[i], planned);
+    if (ends_process(result.outcomes[group.begin])) return result;
   }
   finish(*worker, log);
   return result;
@@ -249,6 +215,10 @@ std::vector<SequenceResult> Supervisor::execute(std::span<const Sequence> sequen
 
 const CarrierAbilities& Supervisor::abilities() {
   return identity().carriers;
+}
+
+std::size_t Supervisor::threads() const {
+  return impl_->options.threads;
 }
 
 std::size_t Supervisor::executions() const {

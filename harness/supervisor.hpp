@@ -22,7 +22,8 @@ struct SupervisorOptions {
   std::vector<std::string> ids;      ///< case index -> id
   std::filesystem::path run_folder;  ///< logs; made where missing
   std::size_t jobs = 1;
-  std::chrono::milliseconds deadline{5000};         ///< one run
+  std::size_t threads = 1;                   ///< host threads of a worker: Executor::threads()
+  std::chrono::milliseconds deadline{5000};  ///< one run
   std::chrono::milliseconds prepare_limit{120000};  ///< hello, and one prepare
   std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
   /// Ctrl-C: running sequences end after their step, which has another second.
@@ -46,8 +47,12 @@ class Supervisor final : public Executor {
   void prepare(std::span<const std::size_t> cases);
   std::vector<ModuleDescription> describe(std::size_t case_index);
 
+  /// Groups of more than one run are asked for `together`, with one deadline. Where the process
+  /// ends in a group, nobody knows which case did it: each of them has crashed or timed out, and
+  /// its detail says with how many.
   std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;
   const CarrierAbilities& abilities() override;
+  std::size_t threads() const override;
 
   /// From execute() calls so far, steps of kind run that were answered, and processes started for
   /// them.
@@ -70,6 +75,8 @@ class Supervisor final : public Executor {
 /// without those that crash or time out alone (quarantined). Every tail is shorter than what it is
 /// the tail of, so this ends. Returns all sequences run and their results in plan order, requeued
 /// tails last; `quarantined` in index order. The poison phase of a sequence is its index mod 2.
+/// With several host threads, each case first runs alone, and those that crash or time out there
+/// are left out of the orders; a crash in a group voids what comes after the group only.
 struct OrdersRun {
   std::vector<Sequence> sequences;
   std::vector<SequenceResult> results;

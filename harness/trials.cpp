@@ -9,7 +9,8 @@ std::vector<TrialRun> Trials::run(const std::vector<TrialOrder>& orders) {
   std::vector<Sequence> sequences;
   for (const TrialOrder& trial : orders) {
     const auto last = static_cast<unsigned>((trial.order.size() - 1) % 2);
-    sequences.push_back(Sequence::of(trial.order, (trial.last_poison + last) % 2));
+    sequences.push_back(
+        Sequence::of(trial.order, (trial.last_poison + last) % 2, executor_.threads()));
   }
   if (sequences.empty()) return {};
   std::vector<SequenceResult> results = executor_.execute(sequences);
@@ -18,7 +19,13 @@ std::vector<TrialRun> Trials::run(const std::vector<TrialOrder>& orders) {
     TrialRun run;
     run.outcomes = std::move(results.at(i).outcomes);
     run.outcomes.resize(orders[i].order.size());
-    run.symptom = symptom(orders[i].order.back(), run.last());
+    for (const std::size_t copy : sequences[i].last_copies()) {
+      const Symptom shown = symptom(orders[i].order.back(), run.outcomes[copy]);
+      const bool odd = shown.fingerprint != Fingerprint::none;
+      if (odd) std::swap(run.outcomes[copy], run.outcomes.back());
+      if (odd || copy + 1 == run.outcomes.size()) run.symptom = shown;
+      if (odd) break;
+    }
     runs.push_back(std::move(run));
   }
   return runs;

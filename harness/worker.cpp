@@ -88,34 +88,26 @@ std::string serve(const Request& request, std::optional<WorkerSession>& session)
   WorkerSession& known = require(session);
   if (request.op == "describe") return describe_reply(known.describe(request.id));
   if (request.op == "snapshot") return snapshot_reply(known.snapshot(request.carrier));
-  if (request.op == "run") {
-    const Poison poison = request.poison == 0 ? Poison::ones : Poison::high;
-    return run_reply(known.run(request.id, poison));
-  }
+  if (request.op == "run") return run_reply(known.run({request.id, request.poison}));
+  if (request.op == "together") return together_reply(known.together(request.runs));
   if (request.op == "prepare") known.prepare(request.id);
   if (request.op == "restore") known.restore(request.carrier);
   if (request.op == "set") known.set(request.carrier, request.state);
   return done_reply();
 }
 
-/// What stopped a request.
-struct Failure {
-  std::string words;
-  bool usage = false;
-};
-
 /// The whole of it (a compiler's log) is for the log; one line is for the parent.
-std::string failed_reply(const Failure& failure, std::optional<WorkerSession>& session,
-                         bool running) {
-  std::cerr << failure.words << std::endl;
-  const std::string line = failure.words.substr(0, failure.words.find('\n'));
-  if (!session || !running) return failure_reply(line);
+std::string failed_reply(const std::string& words, std::optional<WorkerSession>& session,
+                         const std::string& op) {
+  std::cerr << words << std::endl;
+  const std::string line = words.substr(0, words.find('\n'));
+  if (!session || (op != "run" && op != "together")) return failure_reply(line);
   // A sticky device error would fail all that follows: it ends this process instead, from here.
   session->require_sound_device();
+  if (op == "together") return failure_reply(line);
   Outcome outcome;
-  outcome.status = failure.usage && session->launching() ? Status::unsupported : Status::error;
+  outcome.status = Status::error;
   outcome.detail = line;
-  outcome.cells = session->take_cells();
   return run_reply(outcome);
 }
 
@@ -134,16 +126,14 @@ int run_worker() {
   while (const std::optional<std::string> line = channel.read()) {
     Request request;
     std::string reply;
-    std::optional<Failure> failure;
+    std::optional<std::string> failure;
     try {
       request = parse_request(*line);
       reply = serve(request, session);
-    } catch (const UsageError& error) {
-      failure = Failure{error.what(), true};
     } catch (const std::exception& error) {
-      failure = Failure{error.what(), false};
+      failure = error.what();
     }
-    if (failure) reply = failed_reply(*failure, session, request.op == "run");
+    if (failure) reply = failed_reply(*failure, session, request.op);
     channel.write(reply);
     if (request.op == "bye") break;
   }

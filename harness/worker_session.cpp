@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
+#include <barrier>
+#include <thread>
 #include <utility>
 
 #include "datasets/errors.hpp"
 #include "device/kernel_text.hpp"
-#include "harness/blob_folder.hpp"
 #include "harness/carrier_state.hpp"
 #include "harness/plants/plants.hpp"
 
@@ -21,6 +22,10 @@ constexpr std::size_t kResidentBytes = std::size_t{1} << 30;
 BackendKind backend_kind(const std::string& text) {
   if (text == "cuda") return BackendKind::cuda;
   return text == "host" ? BackendKind::host : BackendKind::automatic;
+}
+
+Poison poison_of(const RunRequest& request) {
+  return request.poison == 0 ? Poison::ones : Poison::high;
 }
 
 /// State that outlives a launch and that no probe reads.
@@ -54,23 +59,12 @@ TensorList inputs_of(const Case& description, PackCase pack_case) {
   return out;
 }
 
-std::vector<ArenaBuffer> buffers_of(const TensorList& inputs,
-                                    const std::vector<PackOutput>& outputs) {
-  std::vector<ArenaBuffer> buffers;
-  for (const NamedTensor& input : inputs) {
-    buffers.push_back({input.name, input.tensor.type(), input.tensor.bytes()});
-  }
-  for (const PackOutput& output : outputs) buffers.push_back({output.name, output.type, {}});
-  return buffers;
-}
-
 }  // namespace
 
 WorkerSession::WorkerSession(const Hello& hello)
     : blobs_(hello.blobs),
       runtime_(make_runtime(backend_kind(hello.backend), hello.modules, faults_of(hello.plants))),
-      pack_(hello.pack),
-      arena_(runtime_->backend()) {}
+      pack_(hello.pack) {}
 
 HelloReply WorkerSession::introduction() {
   const DeviceIdentity& device = runtime_->backend().identity();
@@ -86,6 +80,7 @@ HelloReply WorkerSession::introduction() {
   reply.carriers.restore = reply.carriers.probe;
   reply.carriers.set = reply.carriers.probe;
   reply.carriers.not_probed = not_probed(reply.backend);
+  reply.threads = true;
   return reply;
 }
 
@@ -106,31 +101,37 @@ void WorkerSession::prepare(std::string_view id) {
   }
 }
 
-Outcome WorkerSession::run(const std::string& id, Poison poison) {
-  launching_ = false;
-  const Resident& known = resident(id);
-  const std::vector<ArenaBuffer> buffers = buffers_of(known.inputs, known.outputs);
-  runtime_->trace().begin(id);
-  const DeviceTensors tensors = arena_.begin(buffers, poison);
-  const auto start = std::chrono::steady_clock::now();
-  Outcome outcome;
-  launching_ = true;
-  outcome.plan = known.description.spec->launch(*runtime_, known.description, tensors);
-  launching_ = false;
-  runtime_->backend().synchronize();
-  const auto end = std::chrono::steady_clock::now();
-  outcome.milliseconds = std::chrono::duration<double, std::milli>(end - start).count();
-  ArenaReport report = arena_.inspect();
-  for (const NamedTensor& output : report.outputs) {
-    outcome.outputs.push_back({output.name, digest(output.tensor)});
-    write_blob(blobs_, outcome.outputs.back().digest, output.tensor.bytes());
-  }
-  outcome.unwritten = report.unwritten;
-  outcome.broken_guards = std::move(report.broken_guards);
-  outcome.changed_inputs = std::move(report.changed_inputs);
-  outcome.cells = take_cells();
-  outcome.status = Status::ok;
+Outcome WorkerSession::run(const RunRequest& request) {
+  const auto known = resident(request.id);
+  Outcome outcome = runner(0).run(*known, poison_of(request), [] {});
+  if (outcome.status != Status::ok) require_sound_device();
   return outcome;
+}
+
+std::vector<Outcome> WorkerSession::together(std::span<const RunRequest> requests) {
+  std::vector<std::shared_ptr<const ResidentCase>> known;
+  for (const RunRequest& request : requests) known.push_back(resident(request.id));
+  runner(requests.size());  // None is made while threads run.
+  std::vector<Outcome> outcomes(requests.size());
+  std::barrier start(static_cast<std::ptrdiff_t>(requests.size()));
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      threads.emplace_back([&, i] {
+        outcomes[i] = runners_[i + 1]->run(*known[i], poison_of(requests[i]),
+                                           [&] { start.arrive_and_wait(); });
+      });
+  }
+  // A sticky device error would fail all that follows: it ends this process instead, from here.
+  if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.status != Status::ok; }))
+    require_sound_device();
+  return outcomes;
+}
+
+WorkerRun& WorkerSession::runner(std::size_t thread) {
+  while (runners_.size() <= thread)
+    runners_.push_back(std::make_unique<WorkerRun>(*runtime_, blobs_));
+  return *runners_[thread];
 }
 
 std::string WorkerSession::snapshot(std::string_view name) {
@@ -153,20 +154,7 @@ void WorkerSession::set(std::string_view name, std::string_view state) {
   carrier(name).set(cells);
 }
 
-std::vector<CellSeen> WorkerSession::take_cells() {
-  std::vector<CellSeen> cells;
-  for (CellTouch& touch : runtime_->trace().take()) {
-    cells.push_back({.carrier = std::move(touch.carrier),
-                     .cell = std::move(touch.cell),
-                     .wrote = touch.wrote,
-                     .built_for = std::move(touch.built_for),
-                     .used_for = std::move(touch.used_for),
-                     .writer = std::move(touch.writer)});
-  }
-  return cells;
-}
-
-const WorkerSession::Resident& WorkerSession::resident(const std::string& id) {
+std::shared_ptr<const ResidentCase> WorkerSession::resident(const std::string& id) {
   const auto known = residents_.find(id);
   if (known != residents_.end()) return known->second;
   const Case description = parse_case(registry(), id);
@@ -180,8 +168,9 @@ const WorkerSession::Resident& WorkerSession::resident(const std::string& id) {
     resident_bytes_ = 0;
   }
   resident_bytes_ += bytes;
-  return residents_.emplace(id, Resident{description, std::move(inputs), std::move(outputs)})
-      .first->second;
+  auto made = std::make_shared<ResidentCase>(
+      ResidentCase{description, std::move(inputs), std::move(outputs)});
+  return residents_.emplace(id, std::move(made)).first->second;
 }
 
 Carrier& WorkerSession::carrier(std::string_view name) {

@@ -160,6 +160,10 @@ class Console {
     const Coverage& coverage = report_.coverage;
     pairs("adjacent pairs", coverage.adjacent);
     pairs("ordered pairs", coverage.ordered);
+    if (report_.threads > 1) {
+      pairs("pairs together", coverage.together);
+      line("threads", fmt::format("{}", report_.threads));
+    }
     line("executions",
          fmt::format("{} in {}, {}", coverage.executions, plural(coverage.orders, "order"),
                      plural(coverage.process_starts, "process start")));

@@ -31,8 +31,19 @@ std::vector<std::string> letters_of_steps(const Finding& finding) {
   return letters;
 }
 
-std::string history_text(const std::vector<std::string>& letters) {
-  if (letters.size() <= kSpelled) return fmt::format("{}", fmt::join(letters, " then "));
+/// Between two steps: whether they ran at the same time, in groups of `threads` from the end.
+std::string_view joint(const std::vector<std::string>& letters, std::size_t next,
+                       std::size_t threads) {
+  return (letters.size() - next) % threads == 0 ? " then " : " with ";
+}
+
+std::string history_text(const std::vector<std::string>& letters, std::size_t threads) {
+  if (letters.size() <= kSpelled) {
+    std::string text = letters.front();
+    for (std::size_t i = 1; i < letters.size(); ++i)
+      text.append(joint(letters, i, threads)).append(letters[i]);
+    return text;
+  }
   const auto opening = letters.begin() + (kSpelled - 2);
   return fmt::format("{} then {} more then {}", fmt::join(letters.begin(), opening, " then "),
                      letters.end() - opening - 1, letters.back());
@@ -103,7 +114,8 @@ std::vector<std::pair<std::string, std::string>> sequence_labels(const Finding& 
 std::string finding_sentence(const Finding& finding) {
   const std::vector<std::string> letters = letters_of_steps(finding);
   const std::string& victim = letters.back();
-  const std::string history = letters.size() > 1 ? history_text(letters) + ": " : "";
+  const std::string history =
+      letters.size() > 1 ? history_text(letters, finding.threads) + ": " : "";
   const std::string chance = finding.kind == Kind::unstable ? " now and then" : "";
   std::string what = fmt::format("{}{} {}", victim, chance, symptom(finding));
   if (finding.kind == Kind::unstable && finding.reproduced.runs == 0)

@@ -42,12 +42,14 @@ Json case_summary(const CaseSummary& summary) {
 }
 
 /// `quarantined` stands only where there is one: cases that crash or time out alone.
-Json coverage(const Coverage& coverage, const std::vector<std::string>& quarantined) {
+Json coverage(const Coverage& coverage, std::size_t threads,
+              const std::vector<std::string>& quarantined) {
   Json json = {{"orders", coverage.orders},
                {"executions", coverage.executions},
                {"process_starts", coverage.process_starts},
                {"adjacent_pairs", pairs(coverage.adjacent)},
                {"ordered_pairs", pairs(coverage.ordered)}};
+  if (threads > 1) json["pairs_together"] = pairs(coverage.together);
   if (!quarantined.empty()) json["quarantined"] = quarantined;
   return json;
 }
@@ -92,9 +94,10 @@ class JsonWriter final : public ReportWriter {
                  {"suite", report.suite},
                  {"plants", report.plants},
                  {"cases", std::move(cases)},
-                 {"coverage", coverage(report.coverage, report.quarantined)},
+                 {"coverage", coverage(report.coverage, report.threads, report.quarantined)},
                  {"findings", std::move(findings)},
                  {"exit_code", report.exit_code}};
+    if (report.threads > 1) json["threads"] = report.threads;
     if (report.interrupted) json["interrupted"] = true;
     if (!report.worker_error.empty()) json["worker_error"] = report.worker_error;
     // Words of a dying worker need not be UTF-8; they must not cost the report.

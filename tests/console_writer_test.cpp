@@ -162,6 +162,24 @@ TEST(FindingSentenceTest, RepeatedCaseKeepsItsLetter) {
   EXPECT_EQ(sequence_labels(finding).size(), 2u);
 }
 
+TEST(FindingSentenceTest, CasesAtTheSameTimeStandWithEachOther) {
+  Finding finding = leak_finding();
+  finding.threads = 2;
+  finding.sequence = {"a", kHalfCase, kSingleCase};
+  EXPECT_TRUE(finding_sentence(finding).starts_with("A then B with C: C differs"))
+      << finding_sentence(finding);
+}
+
+TEST(ConsoleWriterTest, PairsTogetherAreCountedWhereThereAreThreads) {
+  RunReport report = clean_report();
+  EXPECT_EQ(written(report).find("together"), std::string::npos);
+  report.threads = 4;
+  report.coverage.together = {.possible = 1, .planned = 1, .exercised = 1};
+  EXPECT_NE(written(report).find("pairs together  1 exercised of 1 possible\n   threads         4"),
+            std::string::npos)
+      << written(report);
+}
+
 TEST(FindingSentenceTest, DriftInsideTheToleranceSaysSo) {
   Finding finding = leak_finding();
   finding.fingerprint = Fingerprint::bits;

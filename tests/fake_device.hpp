@@ -86,7 +86,7 @@ class FakeBackend final : public Backend {
   void synchronize() override {}
   std::unique_ptr<Stopwatch> stopwatch() override { return nullptr; }
 
-  int allocations = 0;  ///< not yet released
+  std::atomic<int> allocations = 0;  ///< not yet released
   std::size_t largest_copy_out = 0;
   std::atomic<int> loaded{0};  ///< modules alive
 

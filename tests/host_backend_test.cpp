@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "tests/host_kernel.hpp"
@@ -40,6 +42,34 @@ TEST(HostBackendTest, IdentityNamesTheCpu) {
   EXPECT_EQ(backend->identity().driver, "host");
   EXPECT_FALSE(backend->identity().name.empty());
   EXPECT_EQ(backend->identity().architecture, make_host_toolchain()->identity().architecture);
+}
+
+/// Blocks with barriers, collectives and shared memory, from several host threads at a time.
+TEST(HostBackendTest, LaunchesOfSeveralThreadsDoNotMeet) {
+  HostKernel kernel(R"(
+    PARITY_KERNEL(probe, TestParams, 64) {
+      PARITY_SHARED(float, sums, 2);
+      float sum[1] = {static_cast<float>(p.n + thread_x() % 32)};
+      segment_sum<32>(0xffffffffu, sum);
+      if (thread_x() % 32 == 0) sums[thread_x() / 32] = sum[0];
+      block_barrier();
+      if (thread_x() == 0) p.f[block_x()] = sums[0] + sums[1];
+    }
+  )");
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        for (std::uint32_t i = 0; i < 20; ++i) {
+          std::vector<float> out(8);
+          kernel.run({.f = out.data(), .n = thread * 100 + i}, 64, {8, 1, 1});
+          const auto want = static_cast<float>(64 * (thread * 100 + i) + 2 * 496);
+          for (const float sum : out) wrong += sum != want;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(HostBackendTest, LoadSaysWhatIsMissing) {

@@ -193,6 +193,16 @@ TEST(JsonWriterTest, ListsOfTwoStringsStayLists) {
   EXPECT_EQ(json["findings"][0]["also"], nlohmann::json::array({"x", "y"}));
 }
 
+TEST(JsonWriterTest, ThreadsAndPairsTogetherStandOnlyWhereThereAreThreads) {
+  RunReport report = clean_report();
+  EXPECT_EQ(written(report).find("together"), std::string::npos);
+  report.threads = 4;
+  report.coverage.together = {.possible = 1, .planned = 1, .exercised = 1};
+  const auto json = nlohmann::json::parse(written(report));
+  EXPECT_EQ(json["threads"], 4);
+  EXPECT_EQ(json["coverage"]["pairs_together"]["exercised"], 1);
+}
+
 TEST(JsonWriterTest, SeedKeepsAll64Bits) {
   RunReport report = clean_report();
   report.seed = std::numeric_limits<std::uint64_t>::max();

@@ -54,6 +54,28 @@ bool has(const std::vector<std::string>& list, const std::string& start) {
                              [&](const std::string& text) { return text.starts_with(start); });
 }
 
+/// The kernel with its variants of one choice of dtypes alone, over all constants.
+KernelSpec one_dtype(KernelSpec kernel) {
+  kernel.variants = [all = kernel.variants] {
+    std::vector<LaunchVariant> some = all();
+    const auto dtypes = some.front().asked.dtypes;
+    std::erase_if(some,
+                  [&](const LaunchVariant& variant) { return variant.asked.dtypes != dtypes; });
+    return some;
+  };
+  return kernel;
+}
+
+/// The kernel with a fault in what its launch function asks for.
+KernelSpec with_specs(KernelSpec kernel, std::function<void(VariantSpec&)> fault) {
+  kernel.variants = [all = kernel.variants, fault] {
+    std::vector<LaunchVariant> variants = all();
+    for (LaunchVariant& variant : variants) fault(variant.spec);
+    return variants;
+  };
+  return kernel;
+}
+
 void erase_axis(std::vector<std::pair<std::string, Dtype>>& dtypes, const std::string& axis) {
   std::erase_if(dtypes, [&](const auto& dtype) { return dtype.first == axis; });
 }
@@ -73,7 +95,7 @@ class AuditOfEachKernelTest : public ::testing::TestWithParam<std::size_t> {
   std::vector<std::string> axes_ = [this] {
     std::vector<std::string> axes;
     const LaunchVariant first = kernel_.variants().front();
-    for (const auto& [axis, dtype] : first.dtypes) axes.push_back(axis);
+    for (const auto& [axis, dtype] : first.asked.dtypes) axes.push_back(axis);
     return axes;
   }();
 };
@@ -134,15 +156,41 @@ TEST_P(AuditOfEachKernelTest, AnySingleDtypeMissingFromTheKeyIsNamed) {
 
 TEST_P(AuditOfEachKernelTest, ASpecThatForgetsADtypeIsNamed) {
   for (const std::string& axis : axes_) {
-    KernelSpec forgetful = kernel_;
-    forgetful.variants = [&] {
-      std::vector<LaunchVariant> variants = kernel_.variants();
-      for (LaunchVariant& variant : variants) erase_axis(variant.spec.dtypes, axis);
-      return variants;
-    };
+    const KernelSpec forgetful =
+        with_specs(kernel_, [&](VariantSpec& spec) { erase_axis(spec.dtypes, axis); });
     const KeyAudit audit = audit_of(forgetful, sound_key);
-    EXPECT_TRUE(has(faults_of(audit, kernel_.name), "the spec lacks a dtype")) << axis;
+    EXPECT_TRUE(has(faults_of(audit, kernel_.name), "the spec is not what was asked for")) << axis;
     EXPECT_LT(audit.kernels[0].keys, audit.kernels[0].variants) << axis;
+  }
+}
+
+// Specs that still differ from each other, and are all wrong.
+TEST_P(AuditOfEachKernelTest, ASpecThatSwapsTwoDtypesIsNamed) {
+  const KernelSpec swapping = with_specs(kernel_, [](VariantSpec& spec) {
+    if (spec.dtypes.size() > 1) std::swap(spec.dtypes.front().second, spec.dtypes.back().second);
+  });
+  EXPECT_TRUE(has(faults_of(audit_of(swapping, sound_key), kernel_.name),
+                  "the spec is not what was asked for"));
+}
+
+TEST_P(AuditOfEachKernelTest, ASpecThatForgetsOrFreezesAConstantIsNamed) {
+  const KernelSpec& kernel = registry()[GetParam()];
+  const std::vector<LaunchVariant> all = kernel.variants();
+  for (std::size_t i = 0; i < all.front().asked.constants.size(); ++i) {
+    const std::string& name = all.front().asked.constants[i].first;
+    const auto forgets = [&](VariantSpec& spec) {
+      if (spec.kernel == kernel.name)
+        spec.constants.erase(spec.constants.begin() + static_cast<std::ptrdiff_t>(i));
+    };
+    const auto freezes = [&](VariantSpec& spec) {
+      if (spec.kernel == kernel.name) spec.constants[i] = all.front().spec.constants[i];
+    };
+    for (const auto& fault :
+         {std::function<void(VariantSpec&)>(forgets), std::function<void(VariantSpec&)>(freezes)})
+      EXPECT_TRUE(
+          has(faults_of(audit_of(with_specs(one_dtype(kernel), fault), sound_key), kernel.name),
+              "the spec is not what was asked for"))
+          << name;
   }
 }
 
@@ -216,7 +264,7 @@ TEST(RequireVariantsTest, ADtypeAxisThatVariantsDoNotNameIsNamed) {
   KernelSpec kernel = registry().front();
   kernel.variants = [all = kernel.variants] {
     std::vector<LaunchVariant> variants = all();
-    for (LaunchVariant& variant : variants) erase_axis(variant.dtypes, "k");
+    for (LaunchVariant& variant : variants) erase_axis(variant.asked.dtypes, "k");
     return variants;
   };
   const std::string message = message_of([&] { require_variants({&kernel, 1}); });

@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <barrier>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
 #include "datasets/errors.hpp"
 #include "device/kernel_text.hpp"
+#include "device/sanitizers.hpp"
 #include "fake_device.hpp"
 #include "temporary_folder.hpp"
 
@@ -129,6 +131,52 @@ TEST_F(ModuleCacheTest, EightThreadsOnAColdKeyCompileOnce) {
   }
   EXPECT_EQ(writers, 1);
 }
+
+/// What `threads` threads that start together get on a cold key: how many go without a module.
+int without_a_module(ModuleCache& modules, std::size_t threads) {
+  std::barrier start(static_cast<std::ptrdiff_t>(threads));
+  std::atomic<int> without = 0;
+  {
+    std::vector<std::jthread> running;
+    for (std::size_t i = 0; i < threads; ++i)
+      running.emplace_back([&] {
+        Trace trace;
+        start.arrive_and_wait();
+        try {
+          modules.get(paged_decode(Dtype::f16), trace);
+        } catch (const DeviceError&) {
+          without += trace.take().at(0).wrote ? 0 : 1;
+        }
+      });
+  }
+  return without;
+}
+
+// E5, planted. What the fault does is a data race, so under ThreadSanitizer it is a report.
+#if !PARITY_TSAN
+TEST_F(ModuleCacheTest, PlantedUnlockedFirstUseGoesOnWithoutAModule) {
+  EXPECT_EQ(without_a_module(cache({.unlocked_first_use = true}), 4), 3);
+  EXPECT_EQ(without_a_module(*cache_, 4), 0) << "warm, it is well";
+  EXPECT_EQ(without_a_module(cache({.unlocked_first_use = true}), 1), 0) << "alone, it is well";
+}
+#else
+/// In a process of its own, which ends with the sanitizer's status.
+TEST(ModuleCacheDeathTest, ThreadSanitizerSeesTheUnlockedFirstUseAndNothingWithoutIt) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto first_use = [](Faults faults) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    const FakeToolchain toolchain;
+    DiskCache disk(folder.path());
+    ModuleCache modules(backend, toolchain, disk, faults);
+    without_a_module(modules, 4);
+    without_a_module(modules, 4);
+  };
+  const auto complained = [](int status) { return !testing::ExitedWithCode(0)(status); };
+  EXPECT_EXIT((first_use({.unlocked_first_use = true}), std::exit(0)), complained, "data race");
+  EXPECT_EXIT((first_use({}), std::exit(0)), testing::ExitedWithCode(0), "");
+}
+#endif
 
 // What is remembered of a variant is its own, also where a weak key makes two share a cell.
 TEST_F(ModuleCacheTest, HitsInAnyOrderTellWhatEachRunNeeded) {

@@ -98,6 +98,40 @@ TEST(ProtocolTest, AnOutcomeSurvivesTheWay) {
   EXPECT_EQ(got.milliseconds, want.milliseconds);
 }
 
+TEST(ProtocolTest, CasesTogetherSurviveTheWay) {
+  const Request request = parse_request(together_request({{"k/a", 1}, {"k/b", 0}}));
+  ASSERT_EQ(request.runs.size(), 2u);
+  EXPECT_EQ(request.runs[0].id, "k/a");
+  EXPECT_EQ(request.runs[0].poison, 1u);
+  EXPECT_EQ(request.runs[1].id, "k/b");
+  Outcome refused;
+  refused.status = Status::error;
+  refused.detail = "no";
+  const auto got = parse_together_reply(together_reply({sample_outcome(), refused}), 2);
+  EXPECT_EQ(got[0].outputs, sample_outcome().outputs);
+  EXPECT_EQ(got[1].status, Status::error);
+  EXPECT_EQ(got[1].detail, "no");
+}
+
+TEST(ProtocolTest, WhatIsWrongWithAGroupIsTheOutcomeOfEach) {
+  const std::string one = together_reply({sample_outcome()});
+  for (const std::string& line : {one, std::string("what?"), std::string(R"({"ok":true})"),
+                                  std::string(R"({"ok":true,"outcomes":[1,2]})")}) {
+    const std::vector<Outcome> outcomes = parse_together_reply(line, 2);
+    ASSERT_EQ(outcomes.size(), 2u) << line;
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::crashed) << line;
+  }
+  EXPECT_EQ(parse_together_reply(failure_reply("no pack"), 2)[1].status, Status::error);
+  // Of one case only, the worker may say no in the way of `run`.
+  const auto mixed =
+      parse_together_reply(R"({"ok":true,"outcomes":[{"ok":false,"error":"no"}]})", 1);
+  EXPECT_EQ(mixed[0].status, Status::error);
+  EXPECT_EQ(mixed[0].detail, "no");
+  for (const char* line : {R"({"op":"together"})", R"({"op":"together","runs":[]})",
+                           R"({"op":"together","runs":[{"id":"a","poison":2}]})"})
+    EXPECT_THROW(parse_request(line), UsageError) << line;
+}
+
 TEST(ProtocolTest, AHelloReplySurvivesTheWay) {
   const HelloReply want = {
       "w", "cuda", "NVIDIA H200", "sm_90a", "580", {"a", "b"}, {{"p"}, {"r"}, {"s"}, {"n", "m"}}};
@@ -105,6 +139,7 @@ TEST(ProtocolTest, AHelloReplySurvivesTheWay) {
   EXPECT_EQ(hello_reply(got), hello_reply(want));
   EXPECT_EQ(got.device_arch, "sm_90a");
   EXPECT_EQ(got.carriers.not_probed, want.carriers.not_probed);
+  EXPECT_FALSE(got.threads) << "a worker that says nothing runs one case at a time";
 }
 
 TEST(ProtocolTest, EqualValuesGiveEqualLinesInAFixedOrder) {
@@ -223,6 +258,7 @@ std::string refusal(const std::string& op, const std::string& line) {
   if (op == "describe") return parse_describe_reply(line).empty() ? "no modules" : "";
   Outcome outcome = parse_done_reply(line);
   if (op == "run") outcome = parse_run_reply(line);
+  if (op == "together") outcome = parse_together_reply(line, 2).at(0);
   if (op == "snapshot") outcome = parse_snapshot_reply(line).outcome;
   const bool answered = outcome.status == Status::ok || outcome.status == Status::unsupported;
   return answered ? "" : outcome.detail;
@@ -243,7 +279,7 @@ TEST(ProtocolTest, EveryExampleInTheDocumentParses) {
       answered.insert(op);
     }
   }
-  const std::set<std::string> all = {"hello",   "describe", "prepare", "run",
+  const std::set<std::string> all = {"hello",   "describe", "prepare", "run", "together",
                                      "restore", "snapshot", "set",     "bye"};
   EXPECT_EQ(requested, all);
   EXPECT_EQ(answered, all);

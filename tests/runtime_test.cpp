@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "datasets/errors.hpp"
 #include "fake_device.hpp"
 #include "temporary_folder.hpp"
@@ -40,6 +43,22 @@ TEST_F(RuntimeTest, DriftIsStateOfOneRuntime) {
   const auto polluted = fake({.drift = true});
   polluted->score_drift(Dtype::f16);
   EXPECT_EQ(fake({.drift = true})->score_drift(Dtype::f32), 1.0f);
+}
+
+TEST_F(RuntimeTest, EachHostThreadHasATraceOfItsOwn) {
+  const auto runtime = fake();
+  const VariantSpec spec{"paged_decode_v1", {{"D", 64}, {"GROUP", 4}}, {{"q", Dtype::f32}}};
+  runtime->trace().begin("main");
+  std::vector<CellTouch> touches;
+  std::jthread([&] {
+    runtime->trace().begin("other");
+    runtime->modules().get(spec, runtime->trace());
+    touches = runtime->trace().take();
+  }).join();
+  ASSERT_EQ(touches.size(), 1u);
+  EXPECT_EQ(touches[0].writer, "other");
+  EXPECT_EQ(runtime->trace().label(), "main");
+  EXPECT_TRUE(runtime->trace().take().empty());
 }
 
 TEST_F(RuntimeTest, FaultsReachTheModuleCache) {

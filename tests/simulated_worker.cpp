@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <sstream>
 
 namespace parity {
@@ -98,22 +99,45 @@ std::vector<SequenceResult> SimulatedWorker::execute(std::span<const Sequence> s
     Process process;
     process.dead = stopped_;
     sequences_ += stopped_ ? 0 : 1;
-    for (std::size_t i = 0; i < sequence.steps.size(); ++i) {
-      const auto poison = static_cast<unsigned>((i + sequence.poison_phase) % 2);
-      result.outcomes.push_back(process.dead ? Outcome{}
-                                             : step(process, sequence.steps[i], poison, result));
-    }
+    for (const StepGroup& group : sequence.groups()) run_group(process, sequence, group, result);
   }
   return results;
 }
 
-Outcome SimulatedWorker::step(Process& process, const Step& step, unsigned poison,
-                              SequenceResult& result) {
+/// Whoever ends the process takes all of the group along.
+void SimulatedWorker::run_group(Process& process, const Sequence& sequence, const StepGroup& group,
+                                SequenceResult& result) {
+  const bool was_dead = process.dead;
+  Order ran;
+  for (std::size_t i = group.begin; i < group.end; ++i) {
+    const Step& one = sequence.steps[i];
+    Order company;
+    for (std::size_t other = group.begin; other < group.end; ++other)
+      if (other != i) company.push_back(sequence.steps[other].case_index);
+    const auto poison = static_cast<unsigned>((i + sequence.poison_phase) % 2);
+    Outcome outcome;
+    if (!was_dead)
+      outcome = one.kind == Step::Kind::run ? run(process, one.case_index, poison, company)
+                                            : step(process, one, result);
+    if (one.kind == Step::Kind::run) ran.push_back(one.case_index);
+    result.outcomes.push_back(std::move(outcome));
+  }
+  process.before.insert(process.before.end(), ran.begin(), ran.end());
+  if (was_dead || !process.dead) return;
+  const auto outcomes = std::span(result.outcomes).last(group.size());
+  const auto end = std::ranges::find_if(outcomes, [](const Outcome& outcome) {
+    return outcome.status == Status::crashed || outcome.status == Status::timed_out;
+  });
+  const Outcome how = *end;
+  std::ranges::fill(outcomes, how);
+}
+
+Outcome SimulatedWorker::step(Process& process, const Step& step, SequenceResult& result) {
   Outcome outcome;
   outcome.status = Status::ok;
   switch (step.kind) {
     case Step::Kind::run:
-      return run(process, step.case_index, poison);
+      break;
     case Step::Kind::restore:
       process.modules.clear();
       if (module_cache_in_leak) process.before.clear();
@@ -137,7 +161,8 @@ Outcome SimulatedWorker::step(Process& process, const Step& step, unsigned poiso
   return outcome;
 }
 
-Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned poison) {
+Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned poison,
+                             const Order& company) {
   ++executions_;
   const std::string dtypes = suite_.dtypes(case_index);
   std::string cell = fmt::format("simulated<d={}>", suite_.cases()[case_index].constants[0]);
@@ -145,10 +170,9 @@ Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned 
   const auto [module, built] = process.modules.try_emplace(cell, Entry{case_index});
   const std::size_t builder = module->second.builder;
 
-  Answer answer = leak_({process.before, case_index, poison, calls_++});
+  Answer answer = leak_({process.before, case_index, poison, calls_++, company});
   const std::string built_for = suite_.dtypes(builder);
   if (built_for != dtypes) answer = misuse_crashes ? Answer::crash : Answer::wrong;
-  process.before.push_back(case_index);
 
   Outcome outcome;
   outcome.status = Status::ok;

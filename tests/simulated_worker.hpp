@@ -25,6 +25,7 @@ struct SimulatedRun {
   std::size_t case_index;
   unsigned poison;
   std::size_t execution;  ///< counts all runs of the worker
+  Order company;          ///< what runs at the same time
 };
 using Leak = std::function<Answer(const SimulatedRun&)>;
 
@@ -57,10 +58,12 @@ class SimulatedWorker final : public Executor {
   bool weak_keys = false;
   bool misuse_crashes = false;        ///< rather than answers wrongly
   bool module_cache_in_leak = false;  ///< restoring the cache also forgets what ran before
+  std::size_t host_threads = 1;
   CarrierAbilities carriers{{"module_cache"}, {"module_cache"}, {"module_cache"}, {"rng"}};
 
   std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;
   const CarrierAbilities& abilities() override { return carriers; }
+  std::size_t threads() const override { return host_threads; }
 
   std::size_t executions() const { return executions_; }
   std::size_t sequences() const { return sequences_; }
@@ -77,8 +80,10 @@ class SimulatedWorker final : public Executor {
     std::map<std::string, Entry> modules;
     bool dead = false;
   };
-  Outcome run(Process& process, std::size_t case_index, unsigned poison);
-  Outcome step(Process& process, const Step& step, unsigned poison, SequenceResult& result);
+  void run_group(Process& process, const Sequence& sequence, const StepGroup& group,
+                 SequenceResult& result);
+  Outcome run(Process& process, std::size_t case_index, unsigned poison, const Order& company);
+  Outcome step(Process& process, const Step& step, SequenceResult& result);
 
   SimulatedSuite& suite_;
   Leak leak_;

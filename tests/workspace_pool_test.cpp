@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "datasets/errors.hpp"
@@ -18,10 +20,14 @@ namespace {
 const WorkspaceKey kPartials{"paged_decode_v2", "partials"};
 const WorkspaceKey kOther{"paged_decode_v2", "scores"};
 
-std::vector<std::uint8_t> bytes_of(const DeviceTensor& tensor) {
-  std::vector<std::uint8_t> bytes(tensor.type.bytes());
+std::vector<std::uint8_t> bytes_of(const DeviceTensor& tensor, std::size_t first) {
+  std::vector<std::uint8_t> bytes(first);
   std::memcpy(bytes.data(), tensor.data, bytes.size());
   return bytes;
+}
+
+std::vector<std::uint8_t> bytes_of(const DeviceTensor& tensor) {
+  return bytes_of(tensor, tensor.type.bytes());
 }
 
 void write(const DeviceTensor& tensor, const std::string& text) {
@@ -33,7 +39,7 @@ class WorkspacePoolTest : public testing::Test {
  protected:
   DeviceTensor get(std::size_t bytes, const std::string& run, const WorkspaceKey& key = kPartials) {
     trace_.begin(run);
-    return pool_.get(key, bytes, trace_);
+    return pool_.lease(key, bytes, trace_).memory;
   }
   CellTouch last_touch() {
     const std::vector<CellTouch> touches = trace_.take();
@@ -106,11 +112,11 @@ TEST_F(WorkspacePoolTest, SetMakesExactlyWhatASnapshotSaw) {
   write(get(4, "a"), "left");
   const std::vector<CellState> seen = pool_.snapshot();
   WorkspacePool other(backend_, {});
-  other.get(kOther, 100, trace_);
+  other.lease(kOther, 100, trace_);
   other.set(seen);
   EXPECT_EQ(other.snapshot(), seen);
   trace_.begin("b");
-  EXPECT_EQ(bytes_of(other.get(kPartials, 4, trace_)),
+  EXPECT_EQ(bytes_of(other.lease(kPartials, 4, trace_).memory),
             (std::vector<std::uint8_t>{'l', 'e', 'f', 't'}));
   EXPECT_EQ(last_touch(),
             (CellTouch{"workspace_pool", "paged_decode_v2/partials", false, "", "", ""}));
@@ -137,10 +143,36 @@ TEST_F(WorkspacePoolTest, ASnapshotRefusesWhatWouldNotFitALine) {
 
 TEST_F(WorkspacePoolTest, PlantedDirtyWorkspaceStartsAtMinusInfinity) {
   WorkspacePool planted(backend_, {.dirty_workspace = true});
-  const DeviceTensor block = planted.get(kPartials, 8, trace_);
+  const DeviceTensor block = planted.lease(kPartials, 8, trace_).memory;
   std::vector<float> values(2);
   std::memcpy(values.data(), block.data, 8);
   EXPECT_EQ(values, std::vector<float>(2, -std::numeric_limits<float>::infinity()));
+}
+
+/// What one thread has written is there when it reads it back: nobody else had the block meanwhile.
+TEST_F(WorkspacePoolTest, ABlockBelongsToOneThreadUntilItIsReturned) {
+  std::atomic<int> disturbed = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        Trace trace;
+        for (std::size_t i = 0; i < 50; ++i) {
+          // Now and then a larger block, which replaces the one that others have just had.
+          const WorkspaceLease lease = pool_.lease(kPartials, 64 + 8 * i, trace);
+          std::memset(lease.memory.data, thread, 64);
+          std::this_thread::yield();
+          for (const std::uint8_t byte : bytes_of(lease.memory, 64)) disturbed += byte != thread;
+        }
+      });
+  }
+  EXPECT_EQ(disturbed, 0);
+}
+
+TEST_F(WorkspacePoolTest, UsesAreHeldIndependently) {
+  const WorkspaceLease first = pool_.lease(kPartials, 8, trace_);
+  const WorkspaceLease second = pool_.lease(kOther, 8, trace_);
+  EXPECT_NE(first.memory.data, second.memory.data);
 }
 
 TEST(WorkspaceKeyTest, ReadsBackWhatItWrites) {

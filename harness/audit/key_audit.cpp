@@ -17,26 +17,20 @@
 namespace parity {
 namespace {
 
-using Dtypes = std::vector<std::pair<std::string, Dtype>>;
-
 /// One spec, and all who ask for it.
 struct Asked {
-  std::set<Dtypes> dtypes;
+  std::set<VariantSpec> choices;
   std::set<std::size_t> kernels;
   std::vector<std::string> exposed;  ///< in the kernels' order
 };
 using Modules = std::map<VariantSpec, Asked>;
-
-std::string dtype_text(const Dtypes& dtypes) {
-  return VariantSpec{{}, {}, dtypes}.dtype_text();
-}
 
 /// "parity::paged_decode_v2(q=f32,k=f16,v=f32)"; of a module that another kernel owns:
 /// "parity::paged_decode_v2, through split_kv_merge(v=f32,out=f16)".
 std::string exposed(const KernelSpec& kernel, const LaunchVariant& variant) {
   const std::string through =
       variant.spec.kernel == kernel.name ? "" : ", through " + variant.spec.kernel;
-  return fmt::format("{}{}({})", kernel.entry_point, through, dtype_text(variant.dtypes));
+  return fmt::format("{}{}({})", kernel.entry_point, through, variant.asked.dtype_text());
 }
 
 /// Faults of one kind and kernel are one: counted, and shown at the first.
@@ -62,7 +56,7 @@ Modules modules_of(std::span<const KernelSpec> kernels, KeyAudit& audit) {
     const std::vector<LaunchVariant> variants = variants_of(kernels[i]);
     for (const LaunchVariant& variant : variants) {
       Asked& asked = modules[variant.spec];
-      asked.dtypes.insert(variant.dtypes);
+      asked.choices.insert(variant.asked);
       asked.kernels.insert(i);
       asked.exposed.push_back(exposed(kernels[i], variant));
     }
@@ -141,12 +135,14 @@ void check_cells(const Cells& cells, Faults& faults) {
   }
 }
 
-void check_dtypes(const Modules& modules, Faults& faults) {
-  for (const auto& [spec, asked] : modules)
-    if (asked.dtypes.size() > 1)
-      faults.add({spec.kernel, "the spec lacks a dtype: two choices of dtypes have one",
-                  spec.canonical(), dtype_text(*asked.dtypes.begin()),
-                  dtype_text(*std::next(asked.dtypes.begin())), asked.exposed});
+void check_choices(const Modules& modules, Faults& faults) {
+  for (const auto& [spec, asked] : modules) {
+    const auto other = std::ranges::find_if(
+        asked.choices, [&](const VariantSpec& choice) { return choice != spec; });
+    if (other != asked.choices.end())
+      faults.add({spec.kernel, "the spec is not what was asked for", spec.canonical(),
+                  spec.canonical(), other->canonical(), asked.exposed});
+  }
 }
 
 std::string render_checked(const VariantSpec& spec, const Asked& asked, Faults& faults) {
@@ -165,7 +161,7 @@ KeyAudit audit_keys(std::span<const KernelSpec> kernels,
   const Modules modules = modules_of(kernels, audit);
   Faults between;  // modules; told first
   Faults within;   // one module's key
-  check_dtypes(modules, between);
+  check_choices(modules, between);
   std::vector<KeyChecks> checks;
   for (const ToolchainIdentity& toolchain : toolchains)
     checks.emplace_back(toolchain, make_key, within);
@@ -194,13 +190,13 @@ void require_variants(std::span<const KernelSpec> kernels) {
     for (const LaunchVariant& variant : variants_of(kernel)) {
       known[&kernel].insert(variant.spec);
       if (variant.spec.kernel == kernel.name)
-        for (const auto& [axis, dtype] : variant.dtypes) axes.insert(axis);
+        for (const auto& [axis, dtype] : variant.asked.dtypes) axes.insert(axis);
     }
     for (const DtypeAxis& axis : kernel.dtypes)
       if (!axes.contains(axis.name))
         throw UsageError(
             fmt::format("the variants of kernel '{}' do not name its dtype {}; give it to each "
-                        "in LaunchVariant::dtypes",
+                        "in LaunchVariant::asked",
                         kernel.name, axis.name));
   }
   for (const Case& c : suite_cases(kernels, Suite::full))

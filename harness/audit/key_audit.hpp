@@ -43,7 +43,7 @@ struct KeyAudit {
   std::vector<KeyFault> faults;   ///< by kernel; empty when all is well
 };
 
-/// Checks, for every variant of every kernel under each toolchain: other dtypes have another spec;
+/// Checks, for every variant of every kernel under each toolchain: the spec is what was asked for;
 /// other specs have another key, and another name in the cache; another text, name, version,
 /// architecture or list of options has another key; asked again, the key is the same; the rendered
 /// text opens with the spec. Throws UsageError naming a kernel without variants.

@@ -15,9 +15,9 @@ namespace parity {
 
 /// A module, and what was asked for.
 struct LaunchVariant {
-  /// Of the buffers that the module reads and writes, as the caller of the launch function chose
-  /// them. Never read off `spec`: a dtype that `spec` forgets shows as two choices with one spec.
-  std::vector<std::pair<std::string, Dtype>> dtypes;
+  /// What the caller chose, written as the spec should be. Never read off `spec`: a dtype or
+  /// constant that the launch function forgets, freezes or swaps shows as a spec that differs.
+  VariantSpec asked;
   VariantSpec spec;
 };
 

@@ -68,7 +68,8 @@ PagedDecodeArgs paged_decode_args(const Case& c, const DeviceTensors& buffers) {
           .checked = true};
 }
 
-std::vector<LaunchVariant> paged_decode_variants(PagedDecodeVariant variant) {
+std::vector<LaunchVariant> paged_decode_variants(std::string_view kernel,
+                                                 PagedDecodeVariant variant) {
   constexpr Dtype kAny = Dtype::f32;
   const auto qs = accepted(all_dtypes(), [&](Dtype q) { variant(q, kAny, kAny, 64, 1); });
   const auto ks = accepted(all_dtypes(), [&](Dtype k) { variant(kAny, k, kAny, 64, 1); });
@@ -84,7 +85,9 @@ std::vector<LaunchVariant> paged_decode_variants(PagedDecodeVariant variant) {
       for (const Dtype v : vs)
         for (const std::int64_t head_dim : head_dims)
           for (const std::int64_t group : groups)
-            all.push_back({.dtypes = {{"q", q}, {"k", k}, {"v", v}},
+            all.push_back({.asked = {std::string(kernel),
+                                     {{"D", head_dim}, {"GROUP", group}},
+                                     {{"q", q}, {"k", k}, {"v", v}}},
                            .spec = variant(q, k, v, head_dim, group)});
   return all;
 }

@@ -33,6 +33,7 @@ using PagedDecodeVariant = VariantSpec (*)(Dtype q, Dtype k, Dtype v, std::int64
                                            std::int64_t group_size);
 
 /// All that `variant` does not refuse, one for each group bucket.
-std::vector<LaunchVariant> paged_decode_variants(PagedDecodeVariant variant);
+std::vector<LaunchVariant> paged_decode_variants(std::string_view kernel,
+                                                 PagedDecodeVariant variant);
 
 }  // namespace parity

@@ -39,7 +39,7 @@ KernelSpec paged_decode_v1_spec() {
   KernelSpec spec = paged_decode_spec("paged_decode_v1", smoke());
   spec.modules = modules;
   spec.launch = launch;
-  spec.variants = [] { return paged_decode_variants(paged_decode_v1_variant); };
+  spec.variants = [] { return paged_decode_variants("paged_decode_v1", paged_decode_v1_variant); };
   return spec;
 }
 

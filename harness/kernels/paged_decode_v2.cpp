@@ -36,9 +36,10 @@ std::vector<VariantSpec> modules(const Case& c) {
 
 /// The merge's too, of f32 partials.
 std::vector<LaunchVariant> variants() {
-  std::vector<LaunchVariant> all = paged_decode_variants(paged_decode_v2_variant);
+  std::vector<LaunchVariant> all =
+      paged_decode_variants("paged_decode_v2", paged_decode_v2_variant);
   for (LaunchVariant& merge : split_kv_merge_variants())
-    if (merge.dtypes.front().second == Dtype::f32) all.push_back(std::move(merge));
+    if (merge.asked.dtypes.front().second == Dtype::f32) all.push_back(std::move(merge));
   return all;
 }
 

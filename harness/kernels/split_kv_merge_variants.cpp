@@ -23,8 +23,8 @@ std::vector<LaunchVariant> split_kv_merge_variants() {
   for (const Dtype v : vs)
     for (const Dtype out : outs)
       for (const std::int64_t head_dim : head_dims)
-        all.push_back(
-            {.dtypes = {{"v", v}, {"out", out}}, .spec = split_kv_merge_variant(v, out, head_dim)});
+        all.push_back({.asked = {"split_kv_merge", {{"D", head_dim}}, {{"v", v}, {"out", out}}},
+                       .spec = split_kv_merge_variant(v, out, head_dim)});
   return all;
 }
 

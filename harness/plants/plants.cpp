@@ -13,7 +13,7 @@
 namespace parity {
 namespace {
 
-constexpr std::array<Plant, 9> kPlants = {{
+constexpr std::array<Plant, 10> kPlants = {{
     {.name = "weak_module_key",
      .what =
          "Modules are kept by kernel name and integer constants, so the first dtypes to compile "
@@ -36,6 +36,14 @@ constexpr std::array<Plant, 9> kPlants = {{
      .expected_kind = "order_dependent",
      .expected_fingerprint = "",
      .expected_carrier = "workspace_pool"},
+    {.name = "unlocked_first_use",
+     .what = "A module's entry is published before its module: another host thread that asks "
+             "meanwhile goes on without it.",
+     .fault = &Faults::unlocked_first_use,
+     .expected_kind = "order_dependent",
+     .expected_fingerprint = "error",
+     .expected_carrier = "module_cache",
+     .threads = 4},
     {.name = "unwritten_output",
      .what = "The launch that writes the output lacks its last block.",
      .fault = &Faults::unwritten_output,

@@ -17,6 +17,7 @@ struct Plant {
   std::string_view expected_kind;
   std::string_view expected_fingerprint;  ///< empty: any
   std::string_view expected_carrier;      ///< empty: none is probed, the finding is unnamed
+  std::size_t threads = 1;                ///< host threads that it takes to show
   /// Strikes cases by their dtypes alone (device/faults.hpp); else the order decides.
   bool strikes_launches = false;
 };

@@ -29,6 +29,7 @@ struct FakeWorker {
   std::string serve(const Request& request);
   std::string hello(const Request& request);
   std::string run(const Request& request);
+  std::string together(const Request& request);
 };
 
 void say(std::string_view text) {
@@ -111,7 +112,8 @@ std::string FakeWorker::hello(const Request& request) {
                               .device_arch = "fake",
                               .device_driver = "0",
                               .kernels = {"fake"},
-                              .carriers = {{"past"}, {"past"}, {"past"}, {"everything_else"}}});
+                              .carriers = {{"past"}, {"past"}, {"past"}, {"everything_else"}},
+                              .threads = manner != "serial"});
 }
 
 std::string FakeWorker::run(const Request& request) {
@@ -127,9 +129,28 @@ std::string FakeWorker::run(const Request& request) {
   return parity::run_reply(outcome);
 }
 
+/// One after the other; each knows the others of its group as its past.
+std::string FakeWorker::together(const Request& request) {
+  std::vector<std::string> company = past;
+  for (const parity::RunRequest& run : request.runs) company.push_back(run.id);
+  std::vector<Outcome> outcomes;
+  for (const parity::RunRequest& run : request.runs) {
+    act(run.id, company);
+    past.push_back(run.id);
+    Outcome outcome;
+    outcome.status = run.id == "fake/unsupported" ? Status::unsupported : Status::ok;
+    outcome.plan =
+        "one of " + std::to_string(request.runs.size()) + " poison " + std::to_string(run.poison);
+    outcome.outputs = {{"out", parity::digest(run.id)}};
+    outcomes.push_back(outcome);
+  }
+  return parity::together_reply(outcomes);
+}
+
 std::string FakeWorker::serve(const Request& request) {
   if (request.op == "hello") return hello(request);
   if (request.op == "run") return run(request);
+  if (request.op == "together") return together(request);
   if (request.op == "describe") return parity::describe_reply({{request.id, "/source"}});
   if (request.op == "prepare") {
     act(request.id, past);
