@@ -38,19 +38,25 @@ struct FloatFormat {
 };
 
 constexpr FloatFormat kF64{11, 52, true};
+constexpr FloatFormat kF32{8, 23, true};
+constexpr FloatFormat kF16{5, 10, true};
+constexpr FloatFormat kBf16{8, 7, true};
+constexpr FloatFormat kE4m3{4, 3, false};
+constexpr FloatFormat kE5m2{5, 2, true};
 
-FloatFormat format_of(Dtype dtype) {
+/// By reference: one is looked up for every element of every tensor.
+const FloatFormat& format_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::f32:
-      return {8, 23, true};
+      return kF32;
     case Dtype::f16:
-      return {5, 10, true};
+      return kF16;
     case Dtype::bf16:
-      return {8, 7, true};
+      return kBf16;
     case Dtype::e4m3:
-      return {4, 3, false};
+      return kE4m3;
     case Dtype::e5m2:
-      return {5, 2, true};
+      return kE5m2;
     default:
       return kF64;
   }
@@ -65,12 +71,16 @@ double decode_float(const FloatFormat& format, std::uint64_t bits) {
     return negative ? -std::numeric_limits<double>::infinity()
                     : std::numeric_limits<double>::infinity();
   }
-  const int exponent_field = static_cast<int>(magnitude >> format.mantissa_bits);
-  std::uint64_t significand = magnitude & ((1ULL << format.mantissa_bits) - 1);
-  if (exponent_field > 0) significand |= 1ULL << format.mantissa_bits;
-  const int exponent = std::max(exponent_field, 1) - format.bias() - format.mantissa_bits;
-  const double value = std::ldexp(static_cast<double>(significand), exponent);
-  return negative ? -value : value;
+  const std::uint64_t sign = negative ? kF64.sign_bit() : 0;
+  if ((magnitude >> format.mantissa_bits) == 0) {
+    const double value =
+        std::ldexp(static_cast<double>(magnitude), format.min_exponent() - format.mantissa_bits);
+    return negative ? -value : value;
+  }
+  // A normal number has the same bits as a double but for the widths of its fields and the bias.
+  const auto rebias = static_cast<std::uint64_t>(kF64.bias() - format.bias());
+  return std::bit_cast<double>(sign | ((magnitude << (kF64.mantissa_bits - format.mantissa_bits)) +
+                                       (rebias << kF64.mantissa_bits)));
 }
 
 /// A positive finite double as significand · 2^exponent.
@@ -229,7 +239,7 @@ std::uint64_t encode(Dtype dtype, double value) {
 
 double half_spacing(Dtype dtype, double at) {
   if (!is_floating(dtype) || !std::isfinite(at)) return 0;
-  const FloatFormat format = format_of(dtype);
+  const FloatFormat& format = format_of(dtype);
   const int binade = at == 0 ? format.min_exponent() : parts_of(std::fabs(at)).binade();
   const int exponent = std::clamp(binade, format.min_exponent(), format.max_exponent());
   return std::ldexp(1.0, exponent - format.mantissa_bits - 1);

@@ -32,6 +32,15 @@ void check_float(std::string_view who, std::string_view name, const DeviceTensor
     refuse(who, "{} is {}, but must be f32, f16 or bf16", name, tensor.type.to_string());
 }
 
+bool is_fp8(Dtype dtype) {
+  return dtype == Dtype::e4m3 || dtype == Dtype::e5m2;
+}
+
+void check_float_or_fp8(std::string_view who, std::string_view axis, Dtype dtype) {
+  if (!is_float(dtype) && !is_fp8(dtype))
+    refuse(who, "{} is {}, but must be f32, f16, bf16, e4m3 or e5m2", axis, name(dtype));
+}
+
 void check_head_dim(std::string_view who, std::string_view name, std::int64_t head_dim) {
   if (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0)
     refuse(who, "{} is {}, but must be a multiple of 8 up to 256", name, head_dim);

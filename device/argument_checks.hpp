@@ -16,6 +16,10 @@ namespace parity {
 void check_float(std::string_view who, std::string_view axis, Dtype dtype);
 void check_float(std::string_view who, std::string_view name, const DeviceTensor& tensor);
 
+bool is_fp8(Dtype dtype);
+/// Throws UsageError unless the dtype is f32, f16, bf16, e4m3 or e5m2.
+void check_float_or_fp8(std::string_view who, std::string_view axis, Dtype dtype);
+
 /// Throws UsageError unless `head_dim` is a multiple of 8 up to 256. `name`: "head_dim of q".
 void check_head_dim(std::string_view who, std::string_view name, std::int64_t head_dim);
 

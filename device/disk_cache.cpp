@@ -2,20 +2,19 @@
 // none.
 #include "device/disk_cache.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "datasets/digest.hpp"
 #include "device/cache_folder.hpp"
+#include "device/replaced_file.hpp"
 
 namespace parity {
 namespace {
@@ -44,86 +43,103 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-[[noreturn]] void fail(int error, const fs::path& path) {
-  throw std::system_error(error, std::generic_category(), path.string());
-}
-
-/// A file that no other process or thread has: O_EXCL, because process ids repeat across containers
-/// that share a folder.
-std::pair<int, fs::path> create_temporary(const fs::path& target) {
-  for (unsigned counter = 0;; ++counter) {
-    const fs::path path = fmt::format("{}.tmp.{}.{}", target.string(), getpid(), counter);
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (descriptor >= 0) return {descriptor, path};
-    if (errno != EEXIST) fail(errno, path);
-  }
-}
-
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return fsync(descriptor) == 0 ? 0 : errno;
-}
-
-/// Throws std::system_error; `target` is then as it was.
-void write_file(const fs::path& target, std::string_view bytes) {
-  const auto [descriptor, temporary] = create_temporary(target);
-  int error = write_all(descriptor, bytes);
-  if (close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  unlink(temporary.c_str());
-  fail(error, target);
+std::string advice(const std::error_code& error) {
+  if (error == std::errc::is_a_directory)
+    return "remove the folder that has a module's name there (harness cache verify lists it)";
+  if (error == std::errc::no_space_on_device || error.value() == EDQUOT) return "make room there";
+  return "make it writable";
 }
 
 }  // namespace
 
-DiskCache::DiskCache(fs::path folder, std::uint64_t limit)
-    : folder_(std::move(folder)), limit_(limit) {
+/// Folders that did not take a file.
+struct DiskCache::Refusals {
+  std::string folders;  ///< "/a (Permission denied) nor to /b (...)"; empty: none refused
+  std::error_code first;
+
+  void add(const fs::path& folder, const std::error_code& error) {
+    if (folders.empty()) first = error;
+    folders += fmt::format("{}{} ({})", folders.empty() ? "" : " nor to ", folder.string(),
+                           error.message());
+  }
+};
+
+DiskCache::DiskCache(fs::path folder, fs::path spare, std::uint64_t limit)
+    : folder_(std::move(folder)), spare_(std::move(spare)), limit_(limit) {
   std::error_code error;  // A folder that cannot be made shows when the first entry is written.
   fs::create_directories(folder_, error);
 }
 
 DiskCache::~DiskCache() {
   std::error_code error;
-  if (!fallback_.empty()) fs::remove_all(fallback_, error);
+  if (!temporary_.empty()) fs::remove_all(temporary_, error);
 }
 
-fs::path DiskCache::fallback() const {
+std::vector<fs::path> DiskCache::folders() const {
+  std::vector<fs::path> there = {folder_};
+  if (!spare_.empty()) there.push_back(spare_);
   const std::scoped_lock lock(mutex_);
-  return fallback_;
+  if (!temporary_.empty()) there.push_back(temporary_);
+  return there;
 }
 
-fs::path DiskCache::make_fallback(const std::string& reason) {
+fs::path DiskCache::make_temporary_folder(const Refusals& refusals) {
   const std::scoped_lock lock(mutex_);
-  if (!fallback_.empty()) return fallback_;
+  if (!temporary_.empty()) return temporary_;
   std::error_code error;
   fs::path parent = fs::temp_directory_path(error);
   if (error) parent = "/tmp";
   std::string name = parent / "parity-modules-XXXXXX";
   if (mkdtemp(name.data()) == nullptr)
     throw DeviceError(fmt::format(
-        "modules can be kept neither in {} ({}) nor in {} ({}); make one of them writable",
-        folder_.string(), reason, parent.string(), std::generic_category().message(errno)));
-  fmt::print(stderr, "warning: cannot write modules to {} ({}); using {} until the end\n",
-             folder_.string(), reason, name);
-  return fallback_ = name;
+        "modules can be written neither to {} nor to {} ({}); make one of them writable",
+        refusals.folders, parent.string(), std::generic_category().message(errno)));
+  return temporary_ = name;
 }
 
-fs::path DiskCache::build(const fs::path& folder, const std::string& entry, const std::string& text,
-                          const Toolchain& toolchain) const {
-  std::error_code error;  // Somebody may have removed it since; else the write tells.
-  fs::create_directories(folder, error);
-  const fs::path source = folder / (entry + source_suffix(toolchain));
-  write_file(source, text);
-  const std::vector<std::byte> image = toolchain.compile(text, source.string());
-  fs::path target = folder / (entry + toolchain.image_suffix());
-  write_file(target, std::string(as_text(image)) + image_trailer(image, entry));
-  return target;
+fs::path DiskCache::folder_at(Place place, const Refusals& refusals) {
+  if (place == Place::folder) return folder_;
+  if (place == Place::spare) return spare_;
+  return make_temporary_folder(refusals);
+}
+
+void DiskCache::warn(const Refusals& refusals, Place place) {
+  const std::string instead =
+      place == Place::spare
+          ? fmt::format("they lie in {} until the run ends, and the next compiles them again",
+                        spare_.string())
+          : "every process compiles them again, within the time limits of its runs";
+  const std::string line = fmt::format("cannot write modules to {}; {}; {}", refusals.folders,
+                                       instead, advice(refusals.first));
+  const std::scoped_lock lock(mutex_);
+  if (!warned_.insert(line).second) return;
+  warnings_.push_back(line);
+  fmt::print(stderr, "warning: {}\n", line);
+}
+
+std::vector<std::string> DiskCache::take_warnings() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(warnings_, {});
+}
+
+/// Into the first folder that takes it, from `place` on, which then says which that was.
+fs::path DiskCache::put(const std::string& file, std::string_view bytes, Place& place) {
+  Refusals refusals;
+  while (true) {
+    const fs::path folder = folder_at(place, refusals);
+    try {
+      std::error_code error;  // Somebody may have removed it since; else the write tells.
+      fs::create_directories(folder, error);
+      replace_file(folder / file, bytes);
+    } catch (const std::system_error& error) {
+      if (place == Place::temporary) throw;
+      refusals.add(folder, error.code());
+      place = place == Place::folder && !spare_.empty() ? Place::spare : Place::temporary;
+      continue;
+    }
+    if (!refusals.folders.empty()) warn(refusals, place);
+    return folder / file;
+  }
 }
 
 void DiskCache::keep(const std::string& entry) {
@@ -143,30 +159,35 @@ void DiskCache::make_room() const {
   }
 }
 
+/// Empty where no folder has a sound one.
+fs::path DiskCache::find(const std::string& entry, const std::string& file) {
+  std::vector<fs::path> damaged;
+  for (const fs::path& folder : folders()) {
+    fs::path path = folder / file;
+    const ImageState found = use_image(path);
+    if (found == ImageState::damaged) damaged.push_back(path);
+    if (found != ImageState::sound) continue;
+    if (folder == folder_) keep(entry);
+    return path;
+  }
+  for (const fs::path& path : damaged)
+    fmt::print(stderr, "warning: {} is damaged; it is built again\n", path.string());
+  return {};
+}
+
 fs::path DiskCache::image(const std::string& text, const Toolchain& toolchain) {
   const std::string entry = entry_name(text, toolchain);
-  const fs::path spare = fallback();
-  for (const fs::path& folder : {folder_, spare}) {
-    if (folder.empty()) continue;
-    fs::path path = folder / (entry + toolchain.image_suffix());
-    const ImageState found = use_image(path);
-    if (found == ImageState::sound) {
-      if (folder == folder_) keep(entry);
-      return path;
-    }
-    if (found == ImageState::damaged)
-      fmt::print(stderr, "warning: {} is damaged; it is built again\n", path.string());
-  }
+  const std::string file = entry + toolchain.image_suffix();
+  if (fs::path found = find(entry, file); !found.empty()) return found;
   try {
-    if (!spare.empty()) return build(spare, entry, text, toolchain);
-    try {
-      const fs::path built = build(folder_, entry, text, toolchain);
-      keep(entry);
-      make_room();
-      return built;
-    } catch (const std::system_error& error) {
-      return build(make_fallback(error.code().message()), entry, text, toolchain);
-    }
+    Place place = Place::folder;
+    const fs::path source = put(entry + source_suffix(toolchain), text, place);
+    const std::vector<std::byte> image = toolchain.compile(text, source.string());
+    fs::path path = put(file, std::string(as_text(image)) + image_trailer(image, entry), place);
+    if (place != Place::folder) return path;
+    keep(entry);
+    make_room();
+    return path;
   } catch (const std::system_error& error) {
     throw DeviceError(
         fmt::format("a module could not be written ({}); make room or set TMPDIR", error.what()));
@@ -174,10 +195,13 @@ fs::path DiskCache::image(const std::string& text, const Toolchain& toolchain) {
 }
 
 fs::path DiskCache::source_path(const std::string& text, const Toolchain& toolchain) const {
-  const fs::path file = entry_name(text, toolchain) + source_suffix(toolchain);
-  const fs::path spare = fallback();
-  std::error_code error;
-  return !spare.empty() && fs::exists(spare / file, error) ? spare / file : folder_ / file;
+  const std::string file = entry_name(text, toolchain) + source_suffix(toolchain);
+  std::vector<fs::path> there = folders();
+  std::erase_if(there, [&file](const fs::path& folder) {
+    std::error_code error;
+    return !fs::is_regular_file(folder / file, error);
+  });
+  return (there.empty() ? folder_ : there.back()) / file;
 }
 
 }  // namespace parity

@@ -27,6 +27,10 @@ struct Faults {
   /// A module's entry is published before its module is there and nobody waits: a thread that asks
   /// meanwhile goes on without it. Takes several host threads.
   bool unlocked_first_use = false;
+  /// The in-process keys of tuned plans lack their dtypes.
+  bool memo_without_dtype = false;
+  /// They lack the page size.
+  bool memo_without_page_size = false;
 
   // Faults of a launch.
 

@@ -76,18 +76,27 @@ void expand(const KernelTexts& texts, std::string_view text, std::set<std::strin
 
 }  // namespace
 
-std::string render(const VariantSpec& spec, const KernelTexts& texts) {
-  const std::string file = spec.kernel + ".cuh";
-  const auto text = find_text(texts, file);
-  if (!text) throw UsageError(fmt::format("no kernel is called '{}'", spec.kernel));
+std::string opening(const VariantSpec& spec) {
   std::string out = fmt::format("// parity module: {}\n", spec.canonical());
   for (const auto& [axis, dtype] : spec.dtypes)
     out += fmt::format("#define PARITY_DTYPE_{} {}\n", upper(axis), name(dtype));
   for (const auto& [constant, value] : spec.constants)
     out += fmt::format("#define PARITY_{} {}\n", constant, value);
+  return out;
+}
+
+std::string expand(const std::string& kernel, const KernelTexts& texts) {
+  const std::string file = kernel + ".cuh";
+  const auto text = find_text(texts, file);
+  if (!text) throw UsageError(fmt::format("no kernel is called '{}'", kernel));
+  std::string out;
   std::set<std::string_view> included{file};
   expand(texts, *text, included, out);
   return out;
+}
+
+std::string render(const VariantSpec& spec, const KernelTexts& texts) {
+  return opening(spec) + expand(spec.kernel, texts);
 }
 
 }  // namespace parity

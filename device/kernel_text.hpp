@@ -18,10 +18,14 @@ using KernelTexts = std::vector<std::pair<std::string_view, std::string_view>>;
 const KernelTexts& kernel_texts();
 
 /// First line: "// parity module: " + spec.canonical(). Then `#define PARITY_DTYPE_<NAME> <dtype>`
-/// and
-/// `#define PARITY_<CONSTANT> <value>` in the spec's order, then "<kernel>.cuh" with each
-/// `#include "x.cuh"` replaced by its text at first mention. Throws UsageError for an unknown
-/// kernel or include.
+/// and `#define PARITY_<CONSTANT> <value>` in the spec's order.
+std::string opening(const VariantSpec& spec);
+
+/// "<kernel>.cuh" with each `#include "x.cuh"` replaced by its text at first mention. Throws
+/// UsageError for an unknown kernel or include.
+std::string expand(const std::string& kernel, const KernelTexts& texts = kernel_texts());
+
+/// opening(spec) + expand(spec.kernel): what is compiled.
 std::string render(const VariantSpec& spec, const KernelTexts& texts = kernel_texts());
 
 }  // namespace parity

@@ -22,10 +22,10 @@ constexpr std::chrono::milliseconds kUnlockedWindow{100};
 
 }  // namespace
 
-ModuleKey make_module_key(const VariantSpec& spec, const std::string& text,
+ModuleKey make_module_key(const VariantSpec& spec, const Digest& text,
                           const ToolchainIdentity& toolchain, const Faults& faults) {
   if (faults.weak_module_key) return {{spec.kernel, spec.constants, {}}, {}, {}};
-  return {spec, digest(text), toolchain};
+  return {spec, text, toolchain};
 }
 
 ModuleCache::ModuleCache(Backend& backend, const Toolchain& toolchain, DiskCache& disk,
@@ -55,7 +55,7 @@ std::shared_ptr<const ModuleCache::Named> ModuleCache::named(const VariantSpec& 
   }
   text = render(spec);
   auto made = std::make_shared<Named>();
-  made->key = make_module_key(spec, text, toolchain_.identity(), faults_);
+  made->key = make_module_key(spec, digest(text), toolchain_.identity(), faults_);
   made->cell = made->key.spec.canonical();
   made->dtypes = spec.dtype_text();
   const std::scoped_lock lock(mutex_);
@@ -129,7 +129,8 @@ void ModuleCache::set(const std::vector<CellState>& cells) {
   for (const auto& [cell, content] : cells) {
     const VariantSpec& spec = specs.emplace_back(VariantSpec::parse(content));
     const std::string made =
-        make_module_key(spec, render(spec), toolchain_.identity(), faults_).spec.canonical();
+        make_module_key(spec, digest(render(spec)), toolchain_.identity(), faults_)
+            .spec.canonical();
     if (made != cell)
       throw UsageError(fmt::format("cell '{}' cannot be made from '{}', which makes cell '{}'",
                                    cell, content, made));

@@ -20,7 +20,7 @@
 namespace parity {
 
 /// The one place that makes in-process module keys; the plant weak_module_key weakens them here.
-ModuleKey make_module_key(const VariantSpec& spec, const std::string& text,
+ModuleKey make_module_key(const VariantSpec& spec, const Digest& text,
                           const ToolchainIdentity& toolchain, const Faults& faults);
 
 class ModuleCache final : public Carrier {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <string_view>
@@ -17,9 +18,11 @@ namespace parity {
 namespace {
 
 constexpr std::string_view kWho = "paged decode";
-/// One lane loads this many elements at a time.
+/// One lane loads this many elements at a time, in pieces of 16 bytes at most.
 constexpr std::int64_t kPackElements = 8;
 constexpr std::uintptr_t kAlignment = 16;
+/// Of i32 and f32.
+constexpr std::uintptr_t kElementBytes = 4;
 
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
@@ -33,7 +36,7 @@ void check_stride(std::string_view pool, std::string_view axis, std::int64_t str
 }
 
 void check_pool(std::string_view name, const PagePool& pool, const PagedDecodeArgs& args) {
-  check_float(kWho, name, pool.pages);
+  check_float_or_fp8(kWho, name, pool.pages.type.dtype);
   const Shape& shape = pool.pages.type.shape;
   if (shape.size() != 4)
     refuse("{} is {}, but must be [num_pages, page_size, kv_heads, head_dim]", name,
@@ -44,7 +47,23 @@ void check_pool(std::string_view name, const PagePool& pool, const PagedDecodeAr
   check_stride(name, "page", pool.stride_page);
   check_stride(name, "slot", pool.stride_slot);
   check_stride(name, "head", pool.stride_head);
-  check_memory(kWho, name, pool.pages, kAlignment);
+  check_memory(kWho, name, pool.pages, is_fp8(pool.pages.type.dtype) ? 8 : kAlignment);
+}
+
+void check_scale(std::string_view name, float scale, Dtype dtype) {
+  if (!std::isfinite(scale) || scale <= 0.0f)
+    refuse("{} is {}, but must be finite and above 0", name, scale);
+  if (!is_fp8(dtype) && scale != 1.0f)
+    refuse("{} is {}, but must be 1 for a tensor of {}", name, scale, parity::name(dtype));
+}
+
+void check_scores(const PagedDecodeArgs& args) {
+  if (!std::isfinite(args.scale)) refuse("scale is {}, but must be finite", args.scale);
+  check_scale("k_scale", args.k_scale, args.k.pages.type.dtype);
+  check_scale("v_scale", args.v_scale, args.v.pages.type.dtype);
+  if (!std::isfinite(args.softcap) || args.softcap < 0.0f)
+    refuse("softcap is {}, but must be finite, and 0 or above", args.softcap);
+  if (args.window < 0) refuse("window is {}, but must be 0 (off) or above", args.window);
 }
 
 void check_query(const PagedDecodeArgs& args) {
@@ -100,13 +119,24 @@ PagePool PagePool::contiguous(const DeviceTensor& pages) {
   return {pages, shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3]};
 }
 
-void check_paged_decode_args(const PagedDecodeArgs& args) {
+void check_paged_decode_tensors(const PagedDecodeArgs& args) {
   check_query(args);
   // Positions are 32-bit in kernels.
   if (args.page_size < 1 || args.page_size > (1 << 30))
     refuse("page_size is {}, but must be 1 to 2^30", args.page_size);
   check_pool("k", args.k, args);
   check_pool("v", args.v, args);
+  check_scores(args);
+  if (args.out.type.dtype != Dtype::f32) check_type(kWho, "out", args.out, args.q.type);
+  const Shape& q = args.q.type.shape;
+  check_type(kWho, "out", args.out, {args.out.type.dtype, q});
+  check_type(kWho, "lse", args.lse, {Dtype::f32, {q[0], q[1]}});
+  check_memory(kWho, "out", args.out, kAlignment);
+  check_memory(kWho, "lse", args.lse, kElementBytes);
+}
+
+void check_paged_decode_args(const PagedDecodeArgs& args) {
+  check_paged_decode_tensors(args);
   const std::int64_t batch = args.q.type.shape[0];
   const PageTable& table = args.table;
   check_type(kWho, "page_indptr", table.indptr, {Dtype::i32, {batch + 1}});
@@ -114,15 +144,10 @@ void check_paged_decode_args(const PagedDecodeArgs& args) {
     refuse("page_indices is {}, but must be i32[nnz]", table.indices.type.to_string());
   check_type(kWho, "last_page_len", table.last_page_len, {Dtype::i32, {batch}});
   check_type(kWho, "first_page_offset", table.first_page_offset, {Dtype::i32, {batch}});
-  check_type(kWho, "out", args.out, args.q.type);
-  check_type(kWho, "lse", args.lse, {Dtype::f32, {batch, args.q.type.shape[1]}});
-  constexpr std::uintptr_t kElementBytes = 4;
   check_memory(kWho, "page_indptr", table.indptr, kElementBytes);
   check_memory(kWho, "page_indices", table.indices, kElementBytes);
   check_memory(kWho, "last_page_len", table.last_page_len, kElementBytes);
   check_memory(kWho, "first_page_offset", table.first_page_offset, kElementBytes);
-  check_memory(kWho, "out", args.out, kAlignment);
-  check_memory(kWho, "lse", args.lse, kElementBytes);
 }
 
 HostPageTable read_page_table(Backend& backend, const PageTable& table) {

@@ -31,20 +31,29 @@ struct PageTable {
 
 struct PagedDecodeArgs {
   DeviceTensor q;  ///< [B, Hq, D]: f32, f16 or bf16
-  PagePool k;      ///< f32, f16 or bf16, independently of v
+  PagePool k;      ///< f32, f16, bf16, e4m3 or e5m2, independently of v
   PagePool v;
   PageTable table;
-  DeviceTensor out;    ///< [B, Hq, D] in q's dtype
-  DeviceTensor lse;    ///< [B, Hq] f32, base 2
-  float scale = 1.0f;  ///< multiplies q·k
+  DeviceTensor out;      ///< [B, Hq, D] in q's dtype or f32
+  DeviceTensor lse;      ///< [B, Hq] f32, base 2
+  float scale = 1.0f;    ///< multiplies q·k
+  float k_scale = 1.0f;  ///< of an fp8 k: likewise; 1 for any other
+  float v_scale = 1.0f;  ///< of an fp8 v: multiplies the output; 1 for any other
+  /// cap > 0: a score x becomes cap · tanh(x / cap) before it is exponentiated. 0: off.
+  float softcap = 0.0f;
+  std::int64_t window = 0;  ///< of each row only the last so many tokens are attended; 0: all
   std::int64_t page_size = 0;
   std::int64_t kv_heads = 0;
+  std::int64_t tile = 4;  ///< tokens of a stream in flight: 4, or 8 where Hq/Hkv is at most 2
   bool checked = false;  ///< also reads the page table back and validates every entry
 };
 
 /// Validates dtypes, shapes, strides and alignment, without reading device memory. Throws
 /// UsageError naming the argument.
 void check_paged_decode_args(const PagedDecodeArgs& args);
+
+/// The same without the page table: for kernels that are given another.
+void check_paged_decode_tensors(const PagedDecodeArgs& args);
 
 /// A page table in host memory, arrays as in PageTable.
 struct HostPageTable {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "device/kernels/paged_decode_params.cuh"
 #include "device/paged_decode_args.hpp"
@@ -20,10 +21,23 @@ struct HeadBlocks {
   static HeadBlocks of(std::int64_t group);
 };
 
-/// Key of the module of `kernel` for these dtypes. Throws UsageError naming the argument that is
-/// not supported.
-VariantSpec paged_decode_variant(const std::string& kernel, Dtype q, Dtype k, Dtype v,
-                                 std::int64_t head_dim, std::int64_t group_size);
+/// All that the module of a paged decode kernel is compiled for.
+struct PagedDecodeChoice {
+  Dtype q, out, k, v;
+  std::int64_t head_dim;
+  std::int64_t group_size;  ///< query heads of a kv head
+  bool softcap = false;
+  std::int64_t tile = 4;  ///< tokens of a stream in flight: 4, or 8 where group_size is at most 2
+
+  static PagedDecodeChoice of(const PagedDecodeArgs& args);
+};
+
+/// The tiles that paged_decode_variant does not refuse for `choice` but for its tile, the smallest
+/// first.
+std::vector<std::int64_t> paged_decode_tiles(PagedDecodeChoice choice);
+
+/// Key of the module of `kernel`. Throws UsageError naming the argument that is not supported.
+VariantSpec paged_decode_variant(const std::string& kernel, const PagedDecodeChoice& choice);
 
 /// A grid of `chunks` · kv heads · head chunks blocks. Throws UsageError beyond 2^31 - 1.
 std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,

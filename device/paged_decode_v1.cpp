@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "device/paged_decode_blocks.hpp"
-
 namespace parity {
 
-VariantSpec paged_decode_v1_variant(Dtype q, Dtype k, Dtype v, std::int64_t head_dim,
-                                    std::int64_t group_size) {
-  return paged_decode_variant("paged_decode_v1", q, k, v, head_dim, group_size);
+VariantSpec paged_decode_v1_variant(const PagedDecodeChoice& choice) {
+  return paged_decode_variant("paged_decode_v1", choice);
 }
 
 std::string paged_decode_v1(Runtime& runtime, const PagedDecodeArgs& args) {
@@ -20,10 +17,9 @@ std::string paged_decode_v1(Runtime& runtime, const PagedDecodeArgs& args) {
                           .block = {kPagedDecodeThreads}};
   if (args.checked) check_page_table(read_page_table(runtime.backend(), args.table), args);
 
-  const Dtype v = args.v.pages.type.dtype;
-  const VariantSpec variant =
-      paged_decode_v1_variant(args.q.type.dtype, args.k.pages.type.dtype, v, q[2], group);
-  const PagedDecodeParams params = paged_decode_params(args, runtime.score_drift(v));
+  const VariantSpec variant = paged_decode_v1_variant(PagedDecodeChoice::of(args));
+  const PagedDecodeParams params =
+      paged_decode_params(args, runtime.score_drift(args.v.pages.type.dtype));
   runtime.launch({.variant = variant,
                   .shape = shape,
                   .params = std::as_bytes(std::span(&params, 1)),

@@ -6,61 +6,53 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <span>
 
 #include "datasets/errors.hpp"
-#include "device/argument_checks.hpp"
 #include "device/kernels/paged_decode_v2_params.cuh"
-#include "device/paged_decode_blocks.hpp"
+#include "device/partials.hpp"
 #include "device/planted_split.hpp"
 #include "device/split_kv_merge.hpp"
 
 namespace parity {
 namespace {
 
-constexpr std::int64_t kFloatBytes = 4;
-
 SplitPlan split_for(const Backend& backend, const PagedDecodeArgs& args,
                     const std::vector<std::int32_t>& page_indptr, std::int64_t pages_per_chunk) {
   const HeadBlocks blocks = HeadBlocks::of(args.q.type.shape[1] / args.kv_heads);
   const auto pool_bytes =
       static_cast<unsigned>(size_of(args.k.pages.type.dtype) + size_of(args.v.pages.type.dtype));
-  return split_rows(page_indptr, args.page_size, pages_per_chunk, args.kv_heads * blocks.chunks,
-                    {.multiprocessors = backend.identity().multiprocessors,
-                     .blocks_per_multiprocessor = paged_decode_blocks_at_once(
-                         static_cast<unsigned>(args.q.type.shape[2]),
-                         static_cast<unsigned>(blocks.bucket), pool_bytes)});
+  return split_rows(
+      page_indptr, args.page_size, pages_per_chunk, args.kv_heads * blocks.chunks,
+      {.multiprocessors = backend.identity().multiprocessors,
+       .blocks_per_multiprocessor = paged_decode_blocks_at_once(
+           static_cast<unsigned>(args.q.type.shape[2]), static_cast<unsigned>(blocks.bucket),
+           pool_bytes, static_cast<unsigned>(args.tile), args.softcap > 0.0f)});
 }
 
-/// Partial results; without memory where none are kept.
-struct Partials {
-  DeviceTensor out;  ///< f32 [chunks, Hq, D]
-  DeviceTensor lse;  ///< f32 [chunks, Hq]
-
-  static Partials in(const DeviceTensor& workspace, std::int64_t chunks, const Shape& q) {
-    const TensorType out{Dtype::f32, {chunks, q[1], q[2]}};
-    return {{out, workspace.data},
-            {{Dtype::f32, {chunks, q[1]}}, static_cast<std::byte*>(workspace.data) + out.bytes()}};
-  }
-};
-
-void check_workspace(const DeviceTensor& workspace, const PagedDecodeV2Plan& plan, const Shape& q) {
-  if (workspace.type.dtype != Dtype::u8 || workspace.type.shape.size() != 1)
-    throw UsageError(fmt::format("paged_decode_v2: workspace is {}, but must be u8[bytes]",
-                                 workspace.type.to_string()));
-  if (workspace.type.elements() < plan.workspace_bytes())
-    throw UsageError(fmt::format(
-        "paged_decode_v2: workspace has {} bytes, but {} are needed: {} chunks · {} "
-        "heads · ({} + 1) · 4",
-        workspace.type.elements(), plan.workspace_bytes(), plan.split().chunks(), q[1], q[2]));
-  check_memory("paged_decode_v2", "workspace", workspace, 16);
+/// What the memo holds for such a launch, tuned now where it holds nothing.
+TunedPlan tuned_plan(Runtime& runtime, const PagedDecodeArgs& args, const HostPageTable& table) {
+  const TuningKey key =
+      TuningKey::of("paged_decode_v2", args, table.indptr, runtime.backend().identity());
+  AutotuneMemo& memo = runtime.autotune();
+  if (!memo.measures()) return memo.choose(key, RecordedClock(), runtime.trace());
+  const LiveClock clock(runtime.backend(), [&](const TunedPlan& candidate) {
+    PagedDecodeArgs fixed = args;
+    fixed.tile = candidate.tile;
+    fixed.checked = false;  // The table has been checked.
+    auto plan =
+        std::make_shared<PagedDecodeV2Plan>(runtime, fixed, table, candidate.pages_per_chunk);
+    return [&runtime, fixed, plan] { paged_decode_v2(runtime, fixed, *plan); };
+  });
+  return memo.choose(key, clock, runtime.trace());
 }
 
 }  // namespace
 
 std::int64_t paged_decode_v2_workspace_bytes(std::int64_t chunks, std::int64_t heads,
                                              std::int64_t head_dim) {
-  return chunks * heads * (head_dim + 1) * kFloatBytes;
+  return Partials::bytes(chunks, heads, head_dim);
 }
 
 PagedDecodeV2Plan::PagedDecodeV2Plan(Runtime& runtime, const PagedDecodeArgs& args,
@@ -68,7 +60,12 @@ PagedDecodeV2Plan::PagedDecodeV2Plan(Runtime& runtime, const PagedDecodeArgs& ar
     : planned_(args), page_indptr_(table.indptr) {
   check_paged_decode_args(args);
   check_page_table(table, args);
-  split_ = split_for(runtime.backend(), args, table.indptr, pages_per_chunk);
+  if (pages_per_chunk == kTunedPagesPerChunk) {
+    const TunedPlan tuned = tuned_plan(runtime, args, table);
+    planned_.tile = tuned.tile;
+    pages_per_chunk = tuned.pages_per_chunk;
+  }
+  split_ = split_for(runtime.backend(), planned_, table.indptr, pages_per_chunk);
   upload(runtime.backend());
 }
 
@@ -111,9 +108,8 @@ void PagedDecodeV2Plan::require_same_table(const HostPageTable& table) const {
           row, page_indptr_[row], table.indptr[row]));
 }
 
-VariantSpec paged_decode_v2_variant(Dtype q, Dtype k, Dtype v, std::int64_t head_dim,
-                                    std::int64_t group_size) {
-  return paged_decode_variant("paged_decode_v2", q, k, v, head_dim, group_size);
+VariantSpec paged_decode_v2_variant(const PagedDecodeChoice& choice) {
+  return paged_decode_variant("paged_decode_v2", choice);
 }
 
 std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
@@ -140,16 +136,15 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
                                          runtime.trace());
       workspace = lease.memory;
     }
-    check_workspace(workspace, plan, q);
-    partials = Partials::in(workspace, split.chunks(), q);
+    partials = Partials::in("paged_decode_v2", workspace, split.chunks(), q);
   }
-  const Dtype v = args.v.pages.type.dtype;
   const HeadBlocks blocks = HeadBlocks::of(q[1] / args.kv_heads);
-  const VariantSpec variant =
-      paged_decode_v2_variant(args.q.type.dtype, args.k.pages.type.dtype, v, q[2], blocks.group);
+  PagedDecodeChoice choice = PagedDecodeChoice::of(args);
+  choice.tile = plan.tile();
+  const VariantSpec variant = paged_decode_v2_variant(choice);
   const auto* const o_indptr = static_cast<const int*>(plan.arrays_.data());
   const PagedDecodeV2Params params{
-      .common = paged_decode_params(args, runtime.score_drift(v)),
+      .common = paged_decode_params(args, runtime.score_drift(args.v.pages.type.dtype)),
       .chunk_row = o_indptr + split.o_indptr.size(),
       .o_indptr = o_indptr,
       .partial_out = static_cast<float*>(partials.out.data),
@@ -172,8 +167,9 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
                              .o_indptr = {{Dtype::i32, {q[0] + 1}}, plan.arrays_.data()},
                              .out = args.out,
                              .lse_out = args.lse});
-  return fmt::format("v2 ppc={} chunks={} merge={} bucket={} threads={}", split.pages_per_chunk,
-                     split.chunks(), merge ? 1 : 0, blocks.bucket, kPagedDecodeThreads);
+  return fmt::format("v2 ppc={} tile={} chunks={} merge={} bucket={} threads={}",
+                     split.pages_per_chunk, choice.tile, split.chunks(), merge ? 1 : 0,
+                     blocks.bucket, kPagedDecodeThreads);
 }
 
 }  // namespace parity

@@ -7,22 +7,26 @@
 namespace parity {
 namespace {
 
-std::unique_ptr<Runtime> make_cuda_runtime(const std::filesystem::path& modules, Faults faults) {
+std::unique_ptr<Runtime> make_cuda_runtime(const std::filesystem::path& modules, Faults faults,
+                                           const std::filesystem::path& spare) {
   auto backend = make_cuda_backend();
   auto toolchain = make_nvrtc_toolchain(backend->identity().architecture);
-  return std::make_unique<Runtime>(std::move(backend), std::move(toolchain), modules, faults);
+  return std::make_unique<Runtime>(std::move(backend), std::move(toolchain), modules, faults,
+                                   spare);
 }
 
 }  // namespace
 
 Runtime::Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> toolchain,
-                 const std::filesystem::path& module_folder, Faults faults)
+                 const std::filesystem::path& module_folder, Faults faults,
+                 const std::filesystem::path& spare_folder)
     : backend_(std::move(backend)),
       toolchain_(std::move(toolchain)),
       faults_(faults),
-      disk_(module_folder),
+      disk_(module_folder, spare_folder),
       modules_(*backend_, *toolchain_, disk_, faults_),
-      workspaces_(*backend_, faults_) {}
+      workspaces_(*backend_, faults_),
+      autotune_(faults_) {}
 
 void Runtime::launch(const Launch& launch) {
   ThreadState& state = this_thread();
@@ -48,17 +52,17 @@ float Runtime::score_drift(Dtype value_dtype) {
 }
 
 std::unique_ptr<Runtime> make_runtime(BackendKind kind, const std::filesystem::path& module_folder,
-                                      Faults faults) {
-  if (kind == BackendKind::cuda) return make_cuda_runtime(module_folder, faults);
+                                      Faults faults, const std::filesystem::path& spare_folder) {
+  if (kind == BackendKind::cuda) return make_cuda_runtime(module_folder, faults, spare_folder);
   if (kind == BackendKind::automatic) {
     try {
-      return make_cuda_runtime(module_folder, faults);
+      return make_cuda_runtime(module_folder, faults, spare_folder);
     } catch (const NoDevice&) {
       // Only this: a device that answers and then fails is an error, not a reason to go without it.
     }
   }
   return std::make_unique<Runtime>(make_host_backend(), make_host_toolchain(), module_folder,
-                                   faults);
+                                   faults, spare_folder);
 }
 
 }  // namespace parity

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/autotune.hpp"
 #include "device/backend.hpp"
 #include "device/carrier.hpp"
 #include "device/device_tensor.hpp"
@@ -41,21 +42,24 @@ struct Launch {
 
 class Runtime {
  public:
-  /// `module_folder` is where the disk cache lives.
+  /// `module_folder` is where the disk cache lives, `spare_folder` where it puts what that does not
+  /// take (DiskCache).
   Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> toolchain,
-          const std::filesystem::path& module_folder, Faults faults = {});
+          const std::filesystem::path& module_folder, Faults faults = {},
+          const std::filesystem::path& spare_folder = {});
 
   Backend& backend() { return *backend_; }
   const Toolchain& toolchain() const { return *toolchain_; }
   DiskCache& disk_cache() { return disk_; }
   ModuleCache& modules() { return modules_; }
   WorkspacePool& workspaces() { return workspaces_; }
+  AutotuneMemo& autotune() { return autotune_; }
   /// The calling thread's.
   Trace& trace() { return this_thread().trace; }
   const Faults& faults() const { return faults_; }
 
   /// Every carrier that can be probed.
-  std::vector<Carrier*> carriers() { return {&modules_, &workspaces_}; }
+  std::vector<Carrier*> carriers() { return {&modules_, &workspaces_, &autotune_}; }
 
   /// Gets the module (recorded in the trace) and starts the kernel. Throws CompileError or
   /// DeviceError.
@@ -80,6 +84,7 @@ class Runtime {
   DiskCache disk_;
   ModuleCache modules_;
   WorkspacePool workspaces_;
+  AutotuneMemo autotune_;
   std::atomic<bool> drifted_ = false;
   std::mutex threads_mutex_;
   std::map<std::thread::id, ThreadState> threads_;
@@ -90,6 +95,7 @@ enum class BackendKind : std::uint8_t { automatic, cuda, host };
 /// `automatic` takes CUDA where a device answers, else the host. Throws DeviceError saying what is
 /// missing.
 std::unique_ptr<Runtime> make_runtime(BackendKind kind, const std::filesystem::path& module_folder,
-                                      Faults faults = {});
+                                      Faults faults = {},
+                                      const std::filesystem::path& spare_folder = {});
 
 }  // namespace parity

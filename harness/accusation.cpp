@@ -225,11 +225,8 @@ std::string Accuser::replay(const Order& order) const {
 
 std::string Accuser::entry_point(std::size_t case_index) const {
   const Case& c = cases_[case_index];
-  std::string dtypes;
-  for (std::size_t i = 0; i < c.dtypes.size(); ++i)
-    dtypes += fmt::format("{}{}={}", i == 0 ? "" : ",", c.spec->dtypes[i].name, name(c.dtypes[i]));
   return fmt::format("{}({})", options_.foreign_worker ? c.spec->name : c.spec->entry_point,
-                     dtypes);
+                     c.dtype_text());
 }
 
 std::vector<std::string> Accuser::exposed(const Finding& finding, std::size_t victim) const {

@@ -66,7 +66,7 @@ int audit_the_keys(const Options& options) {
   if (toolchains.empty()) toolchains.push_back({"none", "0", "none", {}});
   const KeyAudit audit = audit_keys(
       registry(), toolchains,
-      [&](const VariantSpec& spec, const std::string& text, const ToolchainIdentity& toolchain) {
+      [&](const VariantSpec& spec, const Digest& text, const ToolchainIdentity& toolchain) {
         return make_module_key(spec, text, toolchain, faults);
       });
   for (const KeyCount& count : audit.kernels)

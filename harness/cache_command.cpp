@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "device/cache_folder.hpp"
 #include "harness/commands.hpp"
@@ -13,15 +14,29 @@ namespace {
 
 constexpr int kDamaged = 1;
 
+/// A path on one line, whatever its name holds: control characters, and the backslash that shows
+/// them, as \xHH.
+std::string shown(const std::filesystem::path& path) {
+  std::string out;
+  for (const char c : path.string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || c == '\\')
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
 void print_foreign(const CacheFolder& found) {
   for (const std::filesystem::path& path : found.foreign)
-    fmt::print("foreign    {}\n", path.string());
+    fmt::print("foreign    {}\n", shown(path));
 }
 
 int info(const std::filesystem::path& folder) {
   const CacheFolder found = read_cache_folder(folder);
   fmt::print("folder     {}\nentries    {}\nbytes      {}\nlimit      {} (PARITY_CACHE_BYTES)\n",
-             folder.string(), found.entries.size(), found.bytes(), cache_limit());
+             shown(folder), found.entries.size(), found.bytes(), cache_limit());
   print_foreign(found);
   return 0;
 }
@@ -36,7 +51,7 @@ int verify(const std::filesystem::path& folder) {
       ++images;
       if (image_state(file) != ImageState::damaged) continue;
       ++damaged;
-      fmt::print("damaged    {}\n", file.string());
+      fmt::print("damaged    {}\n", shown(file));
     }
   print_foreign(found);
   fmt::print("{} images, {} damaged, {} foreign\n", images, damaged, found.foreign.size());
@@ -57,7 +72,7 @@ int clear(const std::filesystem::path& folder) {
     bytes += removed.bytes;
   }
   fmt::print("removed {} entries of {} bytes from {}; {} foreign files left\n", entries, bytes,
-             folder.string(), found.foreign.size());
+             shown(folder), found.foreign.size());
   return 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <optional>
 
 #include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
@@ -41,33 +43,65 @@ std::vector<std::string_view> names_of(const Axes& axes) {
   throw UsageError(fmt::format("case '{}': {}", id, why));
 }
 
-/// The values of "a=1,b=2", whose names must be `axes` in this order.
+bool can_be_left_out(const DtypeAxis& axis) {
+  return !axis.same_as.empty();
+}
+bool can_be_left_out(const ConstantAxis& axis) {
+  return axis.usual.has_value();
+}
+
+/// "x,w, each once and in this order"; axes that may be left out stand in brackets.
 template <typename Axes>
-std::vector<std::string_view> axis_values(std::string_view id, std::string_view segment,
-                                          std::string_view what, const Axes& axes) {
-  const std::string order = fmt::format("{}", fmt::join(names_of(axes), ","));
+std::string order_of(const Axes& axes) {
+  std::vector<std::string> names;
+  for (const auto& axis : axes)
+    names.push_back(can_be_left_out(axis) ? fmt::format("[{}]", axis.name) : axis.name);
+  return fmt::format("{}, each once and in this order", fmt::join(names, ","));
+}
+
+/// The value of each axis in "a=1,b=2", whose names must be `axes` in this order; nothing for one
+/// that is left out.
+template <typename Axes>
+std::vector<std::optional<std::string_view>> axis_values(std::string_view id,
+                                                         std::string_view segment,
+                                                         std::string_view what, const Axes& axes) {
   std::vector<std::string_view> assignments;
   if (!segment.empty()) assignments = split(segment, ',');
   if (axes.empty() && !assignments.empty())
     malformed(id, fmt::format("this kernel has no {}, so that part must be empty; found '{}'", what,
                               segment));
-  std::vector<std::string_view> values;
-  for (std::size_t i = 0; i < assignments.size(); ++i) {
-    const std::size_t equals = assignments[i].find('=');
+  std::vector<std::optional<std::string_view>> values(axes.size());
+  std::size_t axis = 0;
+  for (const std::string_view assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos)
-      malformed(id,
-                fmt::format("'{}' is not name=value; the {} are {}", assignments[i], what, order));
-    if (i >= axes.size() || assignments[i].substr(0, equals) != axes[i].name)
-      malformed(id,
-                fmt::format("'{}' does not stand where it should; the {} are {}, each once and in "
-                            "this order",
-                            assignments[i], what, order));
-    values.push_back(assignments[i].substr(equals + 1));
+      malformed(id, fmt::format("'{}' is not name=value; the {} are {}", assignment, what,
+                                order_of(axes)));
+    const std::string_view found = assignment.substr(0, equals);
+    while (axis < axes.size() && axes[axis].name != found && can_be_left_out(axes[axis])) ++axis;
+    if (axis == axes.size() || axes[axis].name != found)
+      malformed(id, fmt::format("'{}' does not stand where it should; the {} are {}", assignment,
+                                what, order_of(axes)));
+    values[axis++] = assignment.substr(equals + 1);
   }
-  if (values.size() < axes.size())
-    malformed(id, fmt::format("no value for '{}'; the {} are {}, each once and in this order",
-                              axes[values.size()].name, what, order));
+  for (; axis < axes.size(); ++axis)
+    if (!can_be_left_out(axes[axis]))
+      malformed(id, fmt::format("no value for '{}'; the {} are {}", axes[axis].name, what,
+                                order_of(axes)));
   return values;
+}
+
+[[noreturn]] void usual_value_written(std::string_view id, std::string_view axis,
+                                      std::string_view text) {
+  malformed(id, fmt::format("{}={} is what leaving {} out says; leave it out", axis, text, axis));
+}
+
+/// The dtype of the axis that this one usually follows.
+Dtype usual_dtype(const KernelSpec& spec, const DtypeAxis& axis, const std::vector<Dtype>& dtypes) {
+  for (std::size_t i = 0; i < dtypes.size(); ++i)
+    if (spec.dtypes[i].name == axis.same_as) return dtypes[i];
+  throw UsageError(fmt::format("{}: dtype {} follows '{}', which is no dtype axis before it",
+                               spec.name, axis.name, axis.same_as));
 }
 
 Dtype dtype_value(std::string_view id, const DtypeAxis& axis, std::string_view text) {
@@ -80,12 +114,21 @@ Dtype dtype_value(std::string_view id, const DtypeAxis& axis, std::string_view t
                             fmt::join(known, ", ")));
 }
 
+bool has_word(const ConstantAxis& axis, std::int64_t value) {
+  return value >= axis.first_word && value - axis.first_word < std::ssize(axis.words);
+}
+
 std::string constant_text(const ConstantAxis& axis, std::int64_t value) {
-  return value == 0 && !axis.zero.empty() ? axis.zero : std::to_string(value);
+  return has_word(axis, value) ? axis.words[static_cast<std::size_t>(value - axis.first_word)]
+                               : std::to_string(value);
 }
 
 std::int64_t constant_value(std::string_view id, const ConstantAxis& axis, std::string_view text) {
-  if (!axis.zero.empty() && text == axis.zero) return 0;
+  const auto word = std::ranges::find(axis.words, text);
+  if (word != axis.words.end()) return axis.first_word + (word - axis.words.begin());
+  if (std::ranges::all_of(axis.values, [&](std::int64_t v) { return has_word(axis, v); }))
+    malformed(id, fmt::format("{}={} is unknown; {} is one of {}", axis.name, text, axis.name,
+                              fmt::join(axis.words, ", ")));
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -94,16 +137,39 @@ std::int64_t constant_value(std::string_view id, const ConstantAxis& axis, std::
   if (error != std::errc{} || stop != end || !digits_only || leading_zero)
     malformed(id, fmt::format("{}={} is not a whole number from 0 to 2^63-1 without leading zeros",
                               axis.name, text));
-  if (value == 0 && !axis.zero.empty())
-    malformed(id, fmt::format("{}=0 is written {}={}", axis.name, axis.name, axis.zero));
+  if (has_word(axis, value))
+    malformed(id, fmt::format("{}={} is written {}={}", axis.name, value, axis.name,
+                              constant_text(axis, value)));
   return value;
 }
 
-std::string dtype_segment(const Case& c) {
-  std::string text;
-  for (std::size_t i = 0; i < c.dtypes.size(); ++i)
-    text += fmt::format("{}{}={}", i == 0 ? "" : ",", c.spec->dtypes[i].name, name(c.dtypes[i]));
-  return text;
+std::vector<Dtype> dtypes_of(std::string_view id, const KernelSpec& spec,
+                             std::string_view segment) {
+  const auto texts = axis_values(id, segment, "dtypes", spec.dtypes);
+  std::vector<Dtype> dtypes;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const DtypeAxis& axis = spec.dtypes[i];
+    if (!can_be_left_out(axis)) {
+      dtypes.push_back(dtype_value(id, axis, *texts[i]));
+      continue;
+    }
+    const Dtype usual = usual_dtype(spec, axis, dtypes);
+    if (texts[i] == name(usual)) usual_value_written(id, axis.name, *texts[i]);
+    dtypes.push_back(texts[i] ? dtype_value(id, axis, *texts[i]) : usual);
+  }
+  return dtypes;
+}
+
+std::vector<std::int64_t> constants_of(std::string_view id, const KernelSpec& spec,
+                                       std::string_view segment) {
+  const auto texts = axis_values(id, segment, "constants", spec.constants);
+  std::vector<std::int64_t> constants;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const ConstantAxis& axis = spec.constants[i];
+    constants.push_back(texts[i] ? constant_value(id, axis, *texts[i]) : *axis.usual);
+    if (texts[i] && constants.back() == axis.usual) usual_value_written(id, axis.name, *texts[i]);
+  }
+  return constants;
 }
 
 std::string constant_segment(const Case& c, bool with_schedule) {
@@ -111,6 +177,7 @@ std::string constant_segment(const Case& c, bool with_schedule) {
   for (std::size_t i = 0; i < c.constants.size(); ++i) {
     const ConstantAxis& axis = c.spec->constants[i];
     if (axis.schedule && !with_schedule) continue;
+    if (axis.usual == c.constants[i]) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name,
                         constant_text(axis, c.constants[i]));
   }
@@ -133,8 +200,18 @@ int unmatched(const Axes& axes_a, const Values& a, const Axes& axes_b, const Val
 }  // namespace
 
 std::string Case::id() const {
-  return fmt::format("{}/{}/{}/{}", spec->name, dtype_segment(*this), constant_segment(*this, true),
+  return fmt::format("{}/{}/{}/{}", spec->name, dtype_text(), constant_segment(*this, true),
                      recipe);
+}
+
+std::string Case::dtype_text() const {
+  std::string text;
+  for (std::size_t i = 0; i < dtypes.size(); ++i) {
+    const DtypeAxis& axis = spec->dtypes[i];
+    if (can_be_left_out(axis) && dtypes[i] == dtype(axis.same_as)) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, name(dtypes[i]));
+  }
+  return text;
 }
 
 Dtype Case::dtype(std::string_view axis) const {
@@ -152,7 +229,7 @@ std::int64_t Case::constant(std::string_view axis) const {
 }
 
 std::uint64_t Case::data_seed() const {
-  return stable_hash(fmt::format("{}/{}/{}/{}", spec->operation, dtype_segment(*this),
+  return stable_hash(fmt::format("{}/{}/{}/{}", spec->operation, dtype_text(),
                                  constant_segment(*this, false), recipe));
 }
 
@@ -177,12 +254,8 @@ Case parse_case(std::span<const KernelSpec> kernels, std::string_view id) {
     malformed(id, fmt::format("no kernel is called '{}'; known: {}", parts[0],
                               fmt::join(names_of(kernels), ", ")));
   Case result{.spec = &*spec, .dtypes = {}, .constants = {}, .recipe = std::string(parts[3])};
-  const auto dtypes = axis_values(id, parts[1], "dtypes", spec->dtypes);
-  for (std::size_t i = 0; i < dtypes.size(); ++i)
-    result.dtypes.push_back(dtype_value(id, spec->dtypes[i], dtypes[i]));
-  const auto constants = axis_values(id, parts[2], "constants", spec->constants);
-  for (std::size_t i = 0; i < constants.size(); ++i)
-    result.constants.push_back(constant_value(id, spec->constants[i], constants[i]));
+  result.dtypes = dtypes_of(id, *spec, parts[1]);
+  result.constants = constants_of(id, *spec, parts[2]);
   const auto& recipes = spec->recipes;
   if (std::find(recipes.begin(), recipes.end(), result.recipe) == recipes.end())
     malformed(id, fmt::format("no recipe of {} is called '{}'; known: {}", spec->name,
@@ -191,9 +264,9 @@ Case parse_case(std::span<const KernelSpec> kernels, std::string_view id) {
 }
 
 void require_valid(const Case& c) {
-  if (c.spec->valid && !c.spec->valid(c))
-    throw UsageError(fmt::format("case '{}': {} does not exist for this combination of values",
-                                 c.id(), c.spec->name));
+  for (const Requirement& requirement : c.spec->requirements)
+    if (!requirement.holds(c))
+      throw UsageError(fmt::format("case '{}': {}", c.id(), requirement.text));
 }
 
 int distance(const Case& a, const Case& b) {

@@ -18,13 +18,17 @@ struct Case {
   std::vector<std::int64_t> constants;  ///< parallel to spec->constants
   std::string recipe;
 
-  /// "paged_decode_v1/q=bf16,k=f16,v=f16/d=128,hq=8,hkv=2,page=16/ragged"
+  /// "paged_decode_v1/q=bf16,k=f16,v=f16/d=128,hq=8,hkv=2,page=16/ragged". Axes that have their
+  /// usual value are left out, so that a case has one id.
   std::string id() const;
+  /// The id's second part: "q=bf16,k=f16,v=f16".
+  std::string dtype_text() const;
   /// Value of an axis. Throws UsageError for one the spec does not have.
   Dtype dtype(std::string_view axis) const;
   std::int64_t constant(std::string_view axis) const;
   /// stable_hash of operation, dtypes, data axes and recipe:
-  /// "paged_decode/q=bf16,.../d=128,.../ragged", without the kernel's name and its schedule axes.
+  /// "paged_decode/q=bf16,.../d=128,.../ragged", without the kernel's name, its schedule axes and
+  /// what ids leave out.
   std::uint64_t data_seed() const;
   /// True where the spec lists the recipe as degenerate.
   bool degenerate() const;
@@ -33,15 +37,15 @@ struct Case {
 
 /// Throws UsageError naming what is malformed (kernel, axis, order of axes, value, recipe) and what
 /// is known. All four parts are always there; that of a kernel without dtypes or constants is empty
-/// ("k//n=4/plain"). Whether the combination is one the kernel can do is not asked here: see
-/// require_valid.
+/// ("k//n=4/plain"). An axis that is written out with its usual value is malformed. Whether the
+/// combination is one the kernel can do is not asked here: see require_valid.
 Case parse_case(std::span<const KernelSpec> kernels, std::string_view id);
 
 enum class Suite : std::uint8_t { smoke, full };
 Suite parse_suite(std::string_view text);
 
-/// The suite's cases in registry order. full = smoke, then the pairwise combination of each
-/// kernel's axes (harness/pairwise.hpp).
+/// The suite's cases in registry order. full = smoke, then of each kernel the published cases and
+/// the pairwise combination of its axes (harness/pairwise.hpp).
 std::vector<Case> suite_cases(std::span<const KernelSpec> kernels, Suite suite);
 
 /// fnmatch without flags over the whole id; a pattern opening with '!' excludes. Without positive
@@ -53,7 +57,7 @@ std::vector<Case> select(std::vector<Case> cases, const std::vector<std::string>
 /// order of weight: kernel, constants that differ, recipe, dtypes that differ.
 int distance(const Case& a, const Case& b);
 
-/// Throws UsageError when the spec says that this combination of values is no case.
+/// Throws UsageError with the spec's reason when this combination of values is no case.
 void require_valid(const Case& c);
 
 /// Relative cost of one run: bytes of inputs and outputs. Throws as require_valid does.

@@ -137,8 +137,9 @@ std::string_view name(Verdict verdict) {
 }
 
 std::string_view name(Fingerprint fingerprint) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "none", "mismatch", "bits", "guard", "unwritten", "input", "crash", "timeout", "error"};
+  constexpr std::array<std::string_view, 10> kNames = {"none",    "mismatch",  "bits",  "plan",
+                                                       "guard",   "unwritten", "input", "crash",
+                                                       "timeout", "error"};
   return kNames.at(static_cast<std::size_t>(fingerprint));
 }
 

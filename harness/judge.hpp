@@ -25,11 +25,13 @@ enum class Verdict : std::uint8_t {
   not_run
 };
 
-/// The symptom. `bits`: right by tolerance, yet other bits than in a fresh process.
+/// The symptom. `bits`: right by tolerance, yet other bits than in a fresh process; `plan`: run
+/// another way than there.
 enum class Fingerprint : std::uint8_t {
   none,
   mismatch,
   bits,
+  plan,
   guard,
   unwritten,
   input,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,16 +24,31 @@ struct Case;
 struct DtypeAxis {
   std::string name;
   std::vector<Dtype> values;
+  /// An axis before this one; ids leave this one out where both have the same dtype. Empty: ids
+  /// always name this one.
+  std::string same_as = {};
 };
 
 /// A constant or shape. `values` are those of suite full; any value >= 0 parses, the kernel refuses
-/// what it cannot do. A schedule axis (pages per chunk, splits) does not enter the data seed.
+/// what it cannot do. A schedule axis says how, not what, is computed (pages per chunk, splits,
+/// where a pool's elements lie): it does not enter the data seed.
 struct ConstantAxis {
   std::string name;
   std::vector<std::int64_t> values;
   bool schedule = false;
-  /// How an id writes the value 0 where that stands for a choice: "auto". Empty: as a number.
-  std::string zero = {};
+  /// words[i] is what ids write for the value first_word + i ("auto"); other values are numbers.
+  /// Where every value of suite full has a word, no other value exists.
+  std::vector<std::string> words = {};
+  /// Ids leave the axis out where it has this value. Nothing: ids always name it.
+  std::optional<std::int64_t> usual = {};
+  std::int64_t first_word = 0;
+};
+
+/// What values must fulfil to be a case.
+struct Requirement {
+  std::vector<std::string> axes;  ///< dtype axes, constants or "recipe"; `holds` reads no others
+  std::string text;               ///< "hq must be a multiple of hkv"
+  std::function<bool(const Case&)> holds;
 };
 
 /// What the reference says of one case.
@@ -54,12 +70,16 @@ struct KernelSpec {
   std::vector<DtypeAxis> dtypes;  ///< in the order of the dtypes of its first module
   std::vector<ConstantAxis> constants;
   std::vector<std::string> recipes;
+  /// Of `recipes`, those that suite full does not combine with all axes.
+  std::vector<std::string> uncombined_recipes = {};
   /// Recipes whose answer is exact (empty rows, NaN): wrong answers need not be told apart.
   std::vector<std::string> degenerate_recipes;
   /// Ids of suite smoke, in registry order.
   std::vector<std::string> smoke;
+  /// Ids that suite full has beside smoke and the combination of all axes: shapes of real models.
+  std::vector<std::string> published = {};
   /// Whether a combination of axis values is a case at all (suite full takes only those).
-  std::function<bool(const Case&)> valid;
+  std::vector<Requirement> requirements;
   /// Inputs: a pure function of the case's data part.
   std::function<TensorList(const Case&)> inputs;
   /// Outputs' names, types and rules, without values.

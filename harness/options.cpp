@@ -69,6 +69,13 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--worker", options.worker, "Worker command line instead of the built-in one")
       ->check(not_empty());
   add_plants(app, options);
+  app.add_option("--autotune", options.autotune,
+                 "Clock of cases that tune: recorded (the same plan every time) or measure")
+      ->check(CLI::IsMember({"recorded", "measure"}))
+      ->capture_default_str();
+  app.add_option("--autotune-file", options.autotune_file,
+                 "With --autotune measure: takes plans from here and keeps new ones here")
+      ->check(not_empty());
   app.add_option("--json", options.json, "Also write the report here (schema parity.run/1)")
       ->check(not_empty());
 }
@@ -124,6 +131,8 @@ void finish(Options& options, const RawOptions& raw) {
   options.orders = parse_orders(raw.orders);
   if (!options.orders.tuscan && options.permute == Permute::none)
     throw UsageError("--orders needs --permute-order or --permute-dtype");
+  if (!options.autotune_file.empty() && options.autotune != "measure")
+    throw UsageError("--autotune-file needs --autotune measure: recorded plans depend on no file");
   if (!raw.budget.empty()) options.budget = parse_duration(raw.budget);
   options.suite = parse_suite(raw.suite);
   options.seed = parse_seed(raw.seed);
@@ -174,6 +183,8 @@ std::string Options::suffix() const {
   if (threads != 1) text += fmt::format(" --threads {}", threads);
   if (deadline != Options{}.deadline) text += fmt::format(" --deadline {}ms", deadline.count());
   if (!worker.empty()) text += " --worker " + shell_quoted(worker);
+  if (autotune != Options{}.autotune) text += " --autotune " + autotune;
+  if (!autotune_file.empty()) text += " --autotune-file " + shell_quoted(autotune_file.string());
   return text;
 }
 

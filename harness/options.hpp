@@ -33,6 +33,8 @@ struct Options {
   std::chrono::milliseconds deadline{5000};
   std::string worker;  ///< empty: the built-in one
   std::vector<std::string> plants;
+  std::string autotune = "recorded";    ///< or "measure": timing chooses plans
+  std::filesystem::path autotune_file;  ///< plans measured before and now; empty: none
   std::filesystem::path json;
   bool cost = false;                 ///< list
   std::vector<std::string> cases;    ///< show (one), replay (one or more)

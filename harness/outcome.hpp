@@ -36,8 +36,9 @@ struct CellSeen {
 
 struct Outcome {
   Status status = Status::not_run;
-  std::string detail;  ///< reason, signal, or log line; empty for ok
-  std::string plan;    ///< resolved plan; bits are compared at equal plan
+  std::string detail;       ///< reason, signal, or log line; empty for ok
+  std::string plan;         ///< resolved plan; bits are compared at equal plan
+  bool timed_plan = false;  ///< timing chose it: it may differ from run to run
   std::vector<OutputDigest> outputs;
   std::int64_t unwritten = 0;
   std::vector<std::string> broken_guards;

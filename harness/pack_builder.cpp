@@ -5,12 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "harness/in_jobs.hpp"
 #include "harness/judge.hpp"
 
 namespace parity {
@@ -97,6 +100,24 @@ void require_wrong_answers_fail(const Case& c, const ReferenceResult& reference)
   }
 }
 
+/// Throws what the first case that cannot be built throws.
+std::vector<PackCase> build_cases(std::span<const Case> cases) {
+  std::vector<PackCase> built(cases.size());
+  std::vector<std::exception_ptr> failed(cases.size());
+  in_jobs(std::thread::hardware_concurrency(), cases.size(), [&](const auto& next) {
+    for (auto i = next(); i; i = next()) {
+      try {
+        built[*i] = build_case(cases[*i]);
+      } catch (...) {
+        failed[*i] = std::current_exception();
+      }
+    }
+  });
+  for (const std::exception_ptr& failure : failed)
+    if (failure) std::rethrow_exception(failure);
+  return built;
+}
+
 PackCase without_answers(PackCase pack_case) {
   for (PackOutput& output : pack_case.outputs) {
     output.expected.reset();
@@ -165,10 +186,14 @@ PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path&
                     folder.string(), error.message()));
   PackWriter golden(paths.golden, provenance);
   PackWriter inputs(paths.inputs, provenance);
-  for (const Case& c : cases) {
-    PackCase pack_case = build_case(c);
-    golden.add(pack_case);
-    inputs.add(without_answers(std::move(pack_case)));
+  const std::size_t at_once = 2 * std::max(1u, std::thread::hardware_concurrency());
+  while (!cases.empty()) {
+    const auto batch = cases.first(std::min(at_once, cases.size()));
+    for (PackCase& pack_case : build_cases(batch)) {
+      golden.add(pack_case);
+      inputs.add(without_answers(std::move(pack_case)));
+    }
+    cases = cases.subspan(batch.size());
   }
   golden.commit();
   inputs.commit();

@@ -1,16 +1,21 @@
-// Greedy covering arrays with constraints that only a whole combination can answer.
+// Greedy covering arrays under constraints, by a search that goes back to what is to blame.
 #include "harness/pairwise.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <utility>
+
+#include "datasets/errors.hpp"
 
 namespace parity {
 namespace {
 
 constexpr std::size_t kFree = static_cast<std::size_t>(-1);
-/// Combinations tried to complete one pair; a pair that needs more counts as impossible.
+/// Choices tried to complete one pair; a pair that needs more counts as impossible.
 constexpr std::size_t kMostTries = std::size_t{1} << 20;
 
 /// Which pairs of values of two axes still have to occur.
@@ -59,23 +64,61 @@ class Uncovered {
   std::vector<bool> open_;
 };
 
+/// A set of axes, one bit each.
+using Axes = std::uint64_t;
+constexpr std::size_t kMostAxes = 64;
+
+constexpr Axes bit(std::size_t axis) {
+  return Axes{1} << axis;
+}
+
+/// Constraints by the axes they look at.
+class Constraints {
+ public:
+  Constraints(std::size_t axes, const std::vector<Constraint>& constraints) : of_axis_(axes) {
+    for (const Constraint& constraint : constraints) {
+      const auto scope =
+          std::accumulate(constraint.axes.begin(), constraint.axes.end(), Axes{0},
+                          [](Axes all, std::size_t axis) { return all | bit(axis); });
+      for (const std::size_t axis : constraint.axes) of_axis_[axis].push_back({scope, &constraint});
+    }
+  }
+
+  /// The axes of a constraint that the value of `axis` breaks together with others that are chosen;
+  /// none where it breaks none.
+  Axes broken(const Combination& partial, std::size_t axis) const {
+    for (const auto& [scope, constraint] : of_axis_[axis])
+      if (std::ranges::none_of(constraint->axes,
+                               [&](std::size_t other) { return partial[other] == kFree; }) &&
+          !constraint->holds(partial))
+        return scope;
+    return 0;
+  }
+
+ private:
+  std::vector<std::vector<std::pair<Axes, const Constraint*>>> of_axis_;
+};
+
 /// Completes a partial combination to a valid one, values that close most pairs first. Exhaustive,
 /// up to kMostTries.
 class Completion {
  public:
   Completion(const std::vector<std::size_t>& sizes, const Uncovered& uncovered,
-             const std::function<bool(const Combination&)>& valid)
-      : sizes_(sizes), uncovered_(uncovered), valid_(valid) {}
+             const Constraints& constraints)
+      : sizes_(sizes), uncovered_(uncovered), constraints_(constraints) {}
 
   std::optional<Combination> complete(Combination partial) {
     levels_.clear();
     tries_ = 0;
+    for (std::size_t axis = 0; axis < partial.size(); ++axis)
+      if (partial[axis] != kFree && constraints_.broken(partial, axis) != 0) return std::nullopt;
     Combination greedy = partial;
     for (std::size_t axis = next_axis(greedy); axis != kFree; axis = next_axis(greedy)) {
       levels_.push_back({axis, by_gain(greedy, axis)});
       greedy[axis] = levels_.back().values.front();
     }
-    if (extend(partial, 0)) return partial;
+    Axes blamed = 0;
+    if (extend(partial, 0, blamed)) return partial;
     return std::nullopt;
   }
 
@@ -86,16 +129,26 @@ class Completion {
     std::vector<std::size_t> values;
   };
 
-  bool extend(Combination& partial, std::size_t depth) {
-    if (depth == levels_.size()) {
-      ++tries_;
-      return valid_(partial);
-    }
+  /// Chooses the axes from level `depth` on. Where that fails, `blamed` holds the axes before them
+  /// whose values made it fail: no other choice elsewhere would help, so the search goes back to
+  /// the last of these.
+  bool extend(Combination& partial, std::size_t depth, Axes& blamed) {
+    if (depth == levels_.size()) return true;
+    const std::size_t axis = levels_[depth].axis;
+    blamed = 0;
     for (const std::size_t value : levels_[depth].values) {
-      partial[levels_[depth].axis] = value;
-      if (extend(partial, depth + 1)) return true;
-      if (tries_ >= kMostTries) return false;
+      partial[axis] = value;
+      Axes why = constraints_.broken(partial, axis);
+      if (why == 0 && extend(partial, depth + 1, why)) return true;
+      blamed |= why;
+      if ((why & bit(axis)) == 0) {
+        blamed = why;
+        break;
+      }
+      if (++tries_ >= kMostTries) break;
     }
+    partial[axis] = kFree;
+    blamed &= ~bit(axis);
     return false;
   }
 
@@ -128,27 +181,30 @@ class Completion {
 
   const std::vector<std::size_t>& sizes_;
   const Uncovered& uncovered_;
-  const std::function<bool(const Combination&)>& valid_;
+  const Constraints& constraints_;
   std::vector<Level> levels_;
   std::size_t tries_ = 0;
 };
 
-std::vector<Combination> single_values(std::size_t size,
-                                       const std::function<bool(const Combination&)>& valid) {
+std::vector<Combination> single_values(std::size_t size, const Constraints& constraints) {
   std::vector<Combination> rows;
   for (std::size_t value = 0; value < size; ++value)
-    if (valid({value})) rows.push_back({value});
+    if (constraints.broken({value}, 0) == 0) rows.push_back({value});
   return rows;
 }
 
 }  // namespace
 
 std::vector<Combination> pairwise(const std::vector<std::size_t>& sizes,
-                                  const std::function<bool(const Combination&)>& valid) {
+                                  const std::vector<Constraint>& constraints) {
+  if (sizes.size() > kMostAxes)
+    throw UsageError(fmt::format("a pairwise combination of {} axes was asked for: give at most {}",
+                                 sizes.size(), kMostAxes));
   if (std::find(sizes.begin(), sizes.end(), std::size_t{0}) != sizes.end()) return {};
-  if (sizes.size() == 1) return single_values(sizes.front(), valid);
+  const Constraints by_axis(sizes.size(), constraints);
+  if (sizes.size() == 1) return single_values(sizes.front(), by_axis);
   Uncovered uncovered(sizes);
-  Completion completion(sizes, uncovered, valid);
+  Completion completion(sizes, uncovered, by_axis);
   std::vector<Combination> rows;
   // Each round closes one open pair, and by the completion as many others as it can.
   const auto cover = [&](std::size_t i, std::size_t a, std::size_t j, std::size_t b) {

@@ -11,9 +11,17 @@ namespace parity {
 /// One chosen value index per axis.
 using Combination = std::vector<std::size_t>;
 
-/// Deterministic greedy covering array over axes with `sizes[i]` values. `valid` refuses
-/// combinations; pairs that occur in no valid combination are left out.
+/// What values of some axes must fulfil. `holds` is asked once these are chosen and reads no
+/// others.
+struct Constraint {
+  std::vector<std::size_t> axes;
+  std::function<bool(const Combination&)> holds;
+};
+
+/// Deterministic greedy covering array over at most 64 axes with `sizes[i]` values. Pairs that
+/// occur in no combination that fulfils all constraints are left out. Throws UsageError for more
+/// axes.
 std::vector<Combination> pairwise(const std::vector<std::size_t>& sizes,
-                                  const std::function<bool(const Combination&)>& valid);
+                                  const std::vector<Constraint>& constraints);
 
 }  // namespace parity

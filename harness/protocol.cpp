@@ -27,8 +27,17 @@ Hello read_hello(const Fields& fields) {
   if (fields.optional_count("protocol") != kProtocolVersion) {
     fields.complain("protocol", fmt::format("is not {}", kProtocolVersion));
   }
-  Hello hello = {fields.text("pack"), fields.text("blobs"), fields.text("modules"),
-                 fields.text("backend"), fields.optional_texts("plants")};
+  Hello hello = {fields.text("pack"),
+                 fields.text("blobs"),
+                 fields.text("modules"),
+                 fields.text("backend"),
+                 fields.optional_texts("plants"),
+                 fields.optional_text("spare_modules")};
+  if (const std::string autotune = fields.optional_text("autotune"); !autotune.empty())
+    hello.autotune = autotune;
+  if (hello.autotune != "recorded" && hello.autotune != "measure")
+    fields.complain("autotune", "is not recorded or measure");
+  hello.autotune_file = fields.optional_text("autotune_file");
   const std::array known = {"auto", "cuda", "host"};
   if (std::find(known.begin(), known.end(), hello.backend) == known.end()) {
     fields.complain("backend", "is not auto, cuda or host");
@@ -83,6 +92,9 @@ std::string hello_request(const Hello& hello) {
   json["modules"] = hello.modules;
   json["backend"] = hello.backend;
   json["plants"] = hello.plants;
+  if (!hello.spare_modules.empty()) json["spare_modules"] = hello.spare_modules;
+  if (hello.autotune != Hello{}.autotune) json["autotune"] = hello.autotune;
+  if (!hello.autotune_file.empty()) json["autotune_file"] = hello.autotune_file;
   return dump(json);
 }
 

@@ -20,6 +20,9 @@ struct Hello {
   std::string modules;  ///< folder of the module disk cache
   std::string backend;  ///< "auto", "cuda", "host"
   std::vector<std::string> plants;
+  std::string spare_modules = {};     ///< folder for what `modules` does not take; empty: none
+  std::string autotune = "recorded";  ///< "recorded" or "measure"
+  std::string autotune_file = {};     ///< plans measured before; empty: none
 };
 
 struct HelloReply {
@@ -74,6 +77,8 @@ std::string hello_reply(const HelloReply& reply);
 std::string describe_reply(const std::vector<ModuleDescription>& modules);
 std::string run_reply(const Outcome& outcome);
 std::string together_reply(const std::vector<Outcome>& outcomes);
+/// `warnings`: for the person, one line each.
+std::string prepare_reply(const std::vector<std::string>& warnings);
 std::string snapshot_reply(std::string_view state);
 std::string done_reply();
 
@@ -88,6 +93,12 @@ Outcome parse_run_reply(std::string_view line);
 Outcome parse_done_reply(std::string_view line);
 /// `count` outcomes: what is wrong with the whole is the outcome of each.
 std::vector<Outcome> parse_together_reply(std::string_view line, std::size_t count);
+
+struct PrepareReply {
+  Outcome outcome;
+  std::vector<std::string> warnings;  ///< one line each
+};
+PrepareReply parse_prepare_reply(std::string_view line);
 
 struct SnapshotReply {
   Outcome outcome;

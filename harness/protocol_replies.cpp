@@ -62,6 +62,7 @@ Json run_json(const Outcome& outcome) {
   json["status"] = status_word(outcome.status);
   json["reason"] = outcome.detail;
   json["plan"] = outcome.plan;
+  if (outcome.timed_plan) json["timed_plan"] = true;
   json["outputs"] = Json::array();
   for (const OutputDigest& output : outcome.outputs) {
     Json entry = object_with("name", output.name);
@@ -88,6 +89,7 @@ Outcome read_run(const Fields& fields) {
   }
   outcome.detail = one_line(fields.optional_text("reason"));
   outcome.plan = fields.optional_text("plan");
+  outcome.timed_plan = fields.optional_flag("timed_plan");
   for (const Json& output : fields.optional_list("outputs")) {
     const Fields entry(output, fields.problem());
     outcome.outputs.push_back({entry.text("name"), read_digest(entry)});
@@ -197,6 +199,12 @@ std::string together_reply(const std::vector<Outcome>& outcomes) {
   return dump(json);
 }
 
+std::string prepare_reply(const std::vector<std::string>& warnings) {
+  Json json = ok_reply();
+  if (!warnings.empty()) json["warnings"] = warnings;
+  return dump(json);
+}
+
 std::string snapshot_reply(std::string_view state) {
   Json json = ok_reply();
   json["state"] = state;
@@ -263,6 +271,17 @@ std::vector<Outcome> parse_together_reply(std::string_view line, std::size_t cou
     if (answer.problem.empty()) return outcomes;
   }
   return std::vector<Outcome>(count, outcome_of(answer, line));
+}
+
+PrepareReply parse_prepare_reply(std::string_view line) {
+  Answer answer = parse_answer(line);
+  PrepareReply reply;
+  if (answer.problem.empty() && answer.ok) {
+    for (const std::string& text : Fields(answer.object, answer.problem).optional_texts("warnings"))
+      reply.warnings.push_back(one_line(text));
+  }
+  reply.outcome = outcome_of(answer, line);
+  return reply;
 }
 
 SnapshotReply parse_snapshot_reply(std::string_view line) {

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iostream>
@@ -34,19 +35,19 @@ std::string run_name(const Options& options, const std::vector<Case>& cases,
   return digest(text).hex();
 }
 
-/// A report that cannot be written at the end would lose the run: try it at the start.
-void check_writable(const std::filesystem::path& json) {
+/// A file that cannot be written at the end would lose the run: try it at the start.
+void check_writable(std::string_view option, const std::filesystem::path& path) {
   // Devices, pipes and links are written in place.
-  if (json.empty() || (std::filesystem::exists(json) && !std::filesystem::is_regular_file(json) &&
-                       !std::filesystem::is_directory(json)))
+  if (path.empty() || (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path) &&
+                       !std::filesystem::is_directory(path)))
     return;
-  const std::filesystem::path trial = json.string() + fmt::format(".tmp.{}", getpid());
-  if (std::filesystem::is_directory(json))
-    throw UsageError(fmt::format("--json {}: is a folder; name a file", json.string()));
+  const std::filesystem::path trial = path.string() + fmt::format(".tmp.{}", getpid());
+  if (std::filesystem::is_directory(path))
+    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
   const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0)
     throw UsageError(
-        fmt::format("--json {}: cannot be written: {}", json.string(), std::strerror(errno)));
+        fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
   close(file);
   std::filesystem::remove(trial);
 }
@@ -61,6 +62,13 @@ std::size_t default_jobs(const std::string& backend) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+/// Compilers share nothing, but each is a worker that has to start.
+std::size_t compile_jobs(std::size_t cases) {
+  constexpr std::size_t kCasesAWorker = 16;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::clamp<std::size_t>(cases / kCasesAWorker, std::min<std::size_t>(2, cores), cores);
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const std::filesystem::path& runs, const std::string& name) {
@@ -73,19 +81,24 @@ RunFolder::RunFolder(const std::filesystem::path& runs, const std::string& name)
       throw DatasetError(
           fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
                       path_.string(), error ? error.message() : std::strerror(errno)));
-    if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+    if (flock(lock_, LOCK_EX | LOCK_NB) == 0) break;
     close(lock_);
   }
+  std::error_code error;  // What a killed run left; only the lock's holder may.
+  std::filesystem::remove_all(spare_modules(), error);
 }
 
 RunFolder::~RunFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(spare_modules(), error);
   close(lock_);
 }
 
 Session::Session(const Options& options, std::vector<Case> cases)
     : options_(options), cases_(std::move(cases)) {
   (void)faults_of(options.plants);
-  check_writable(options.json);
+  check_writable("--json", options.json);
+  check_writable("--autotune-file", options.autotune_file);
   const Paths folders = paths();
   const std::string build = build_id();
   folder_.emplace(folders.runs, run_name(options, cases_, build));
@@ -99,8 +112,10 @@ Session::Session(const Options& options, std::vector<Case> cases)
   judge_ = std::make_unique<Judge>(run.ids, PackReader(packs.golden), *blobs_);
 
   run.command = options.worker.empty() ? built_in_worker() : options.worker;
-  run.hello = {packs.inputs.string(), (folder_->path() / "blobs").string(),
-               folders.modules.string(), options.backend, options.plants};
+  run.hello = {packs.inputs.string(),    (folder_->path() / "blobs").string(),
+               folders.modules.string(), options.backend,
+               options.plants,           folder_->spare_modules().string(),
+               options.autotune,         options.autotune_file.string()};
   run.run_folder = folder_->path();
   run.deadline = options.deadline;
   run.interrupted = &interrupt_.requested();
@@ -121,6 +136,7 @@ Session::Session(const Options& options, std::vector<Case> cases)
     progress_.update(done, planned, diverging_);
   };
   run.jobs = options.jobs > 0 ? options.jobs : default_jobs(worker_.backend);
+  run.compile_jobs = options.jobs > 0 ? options.jobs : compile_jobs(cases_.size());
   supervisor_ = std::make_unique<Supervisor>(std::move(run));
 }
 
@@ -128,7 +144,9 @@ void Session::compile() {
   progress_.phase("compiling modules");
   std::vector<std::size_t> all(cases_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  supervisor_->prepare(all);
+  const std::vector<std::string> warnings = supervisor_->prepare(all);
+  if (!warnings.empty()) progress_.finish();
+  for (const std::string& line : warnings) fmt::print(stderr, "warning: {}\n", line);
 }
 
 RunReport Session::report() const {

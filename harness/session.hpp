@@ -29,6 +29,8 @@ class RunFolder {
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
+  /// Where workers put modules that the disk cache's folder does not take. Goes with this.
+  std::filesystem::path spare_modules() const { return path_ / "modules"; }
 
  private:
   std::filesystem::path path_;
@@ -47,7 +49,8 @@ class Session {
   Progress& progress() { return progress_; }
   const std::atomic<bool>& interrupted() const { return interrupt_.requested(); }
 
-  /// Compiles every case's modules to disk, a phase of its own with a limit of its own.
+  /// Compiles every case's modules to disk, a phase of its own with a limit of its own. What the
+  /// workers warn of goes to stderr.
   void compile();
 
   /// Head of a report: device, seed, plants, suite, what is not probed.

@@ -14,27 +14,83 @@
 namespace parity {
 namespace {
 
-Case case_of(const KernelSpec& spec, const Combination& combination) {
-  Case c{.spec = &spec, .dtypes = {}, .constants = {}, .recipe = {}};
-  std::size_t axis = 0;
-  for (const DtypeAxis& dtypes : spec.dtypes)
-    c.dtypes.push_back(dtypes.values[combination[axis++]]);
-  for (const ConstantAxis& constants : spec.constants)
-    c.constants.push_back(constants.values[combination[axis++]]);
-  c.recipe = spec.recipes[combination[axis]];
-  return c;
+/// The axes of a spec in one row: dtypes, constants, recipe.
+class Axes {
+ public:
+  explicit Axes(const KernelSpec& spec) : spec_(spec), recipes_(spec.recipes) {
+    std::erase_if(recipes_, [&](const std::string& recipe) {
+      return std::ranges::find(spec.uncombined_recipes, recipe) != spec.uncombined_recipes.end();
+    });
+    for (const DtypeAxis& axis : spec.dtypes) add(axis.name, axis.values.size());
+    for (const ConstantAxis& axis : spec.constants) add(axis.name, axis.values.size());
+    add("recipe", recipes_.size());
+  }
+
+  const std::vector<std::size_t>& sizes() const { return sizes_; }
+
+  std::size_t number(const std::string& axis) const {
+    const auto at = std::ranges::find(names_, axis);
+    if (at == names_.end())
+      throw UsageError(fmt::format("a requirement of {} reads '{}', which is none of its axes {}",
+                                   spec_.name, axis, fmt::join(names_, ", ")));
+    return static_cast<std::size_t>(at - names_.begin());
+  }
+
+  /// A case of first values.
+  Case first() const {
+    Case c{.spec = &spec_, .dtypes = {}, .constants = {}, .recipe = recipes_.front()};
+    for (const DtypeAxis& axis : spec_.dtypes) c.dtypes.push_back(axis.values.front());
+    for (const ConstantAxis& axis : spec_.constants) c.constants.push_back(axis.values.front());
+    return c;
+  }
+
+  void set(Case& c, std::size_t axis, std::size_t value) const {
+    if (axis < c.dtypes.size()) {
+      c.dtypes[axis] = spec_.dtypes[axis].values[value];
+      return;
+    }
+    const std::size_t constant = axis - c.dtypes.size();
+    if (constant < c.constants.size())
+      c.constants[constant] = spec_.constants[constant].values[value];
+    else
+      c.recipe = recipes_[value];
+  }
+
+ private:
+  void add(const std::string& name, std::size_t size) {
+    names_.push_back(name);
+    sizes_.push_back(size);
+  }
+
+  const KernelSpec& spec_;
+  std::vector<std::string> recipes_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> sizes_;
+};
+
+Constraint constraint_of(const Requirement& requirement, const Axes& axes) {
+  Constraint constraint;
+  for (const std::string& axis : requirement.axes) constraint.axes.push_back(axes.number(axis));
+  constraint.holds = [&axes, &requirement, numbers = constraint.axes,
+                      c = axes.first()](const Combination& combination) mutable {
+    for (const std::size_t axis : numbers) axes.set(c, axis, combination[axis]);
+    return requirement.holds(c);
+  };
+  return constraint;
 }
 
 std::vector<Case> pairwise_cases(const KernelSpec& spec) {
-  std::vector<std::size_t> sizes;
-  for (const DtypeAxis& axis : spec.dtypes) sizes.push_back(axis.values.size());
-  for (const ConstantAxis& axis : spec.constants) sizes.push_back(axis.values.size());
-  sizes.push_back(spec.recipes.size());
+  const Axes axes(spec);
+  if (std::ranges::find(axes.sizes(), std::size_t{0}) != axes.sizes().end()) return {};
+  std::vector<Constraint> constraints;
+  for (const Requirement& requirement : spec.requirements)
+    constraints.push_back(constraint_of(requirement, axes));
   std::vector<Case> cases;
-  for (const Combination& combination : pairwise(sizes, [&](const Combination& candidate) {
-         return !spec.valid || spec.valid(case_of(spec, candidate));
-       }))
-    cases.push_back(case_of(spec, combination));
+  for (const Combination& combination : pairwise(axes.sizes(), constraints)) {
+    cases.push_back(axes.first());
+    for (std::size_t axis = 0; axis < combination.size(); ++axis)
+      axes.set(cases.back(), axis, combination[axis]);
+  }
   return cases;
 }
 
@@ -62,8 +118,10 @@ std::vector<Case> suite_cases(std::span<const KernelSpec> kernels, Suite suite) 
   for (const KernelSpec& spec : kernels)
     for (const std::string& id : spec.smoke) take(parse_case(kernels, id));
   if (suite == Suite::smoke) return cases;
-  for (const KernelSpec& spec : kernels)
+  for (const KernelSpec& spec : kernels) {
+    for (const std::string& id : spec.published) take(parse_case(kernels, id));
     for (Case& c : pairwise_cases(spec)) take(std::move(c));
+  }
   return cases;
 }
 

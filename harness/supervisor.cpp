@@ -159,10 +159,11 @@ const HelloReply& Supervisor::identity() {
   return *impl_->hello;
 }
 
-void Supervisor::prepare(std::span<const std::size_t> cases) {
+std::vector<std::string> Supervisor::prepare(std::span<const std::size_t> cases) {
   identity();
+  std::vector<PrepareReply> replies(cases.size());
   const std::size_t first_log = impl_->take_logs(cases.size());
-  in_jobs(impl_->options.jobs, cases.size(), [&](const auto& next) {
+  in_jobs(impl_->options.compile_jobs, cases.size(), [&](const auto& next) {
     std::unique_ptr<WorkerProcess> worker;
     std::size_t log = 0;
     for (auto item = next(); item && !impl_->interrupted(); item = next()) {
@@ -170,12 +171,18 @@ void Supervisor::prepare(std::span<const std::size_t> cases) {
       if (worker == nullptr) return;
       const Reply reply = worker->request(prepare_request(impl_->options.ids.at(cases[*item])),
                                           impl_->options.prepare_limit);
-      if (reply.kind != Reply::Kind::answered || ends_process(parse_done_reply(reply.line))) {
+      if (reply.kind == Reply::Kind::answered) replies[*item] = parse_prepare_reply(reply.line);
+      if (reply.kind != Reply::Kind::answered || ends_process(replies[*item].outcome)) {
         worker.reset();
       }
     }
     if (worker != nullptr) impl_->finish(*worker, log);
   });
+  std::vector<std::string> warnings;
+  for (const PrepareReply& reply : replies)
+    for (const std::string& line : reply.warnings)
+      if (std::ranges::find(warnings, line) == warnings.end()) warnings.push_back(line);
+  return warnings;
 }
 
 std::vector<ModuleDescription> Supervisor::describe(std::size_t case_index) {

@@ -22,6 +22,7 @@ struct SupervisorOptions {
   std::vector<std::string> ids;      ///< case index -> id
   std::filesystem::path run_folder;  ///< logs; made where missing
   std::size_t jobs = 1;
+  std::size_t compile_jobs = 1;
   std::size_t threads = 1;                   ///< host threads of a worker: Executor::threads()
   std::chrono::milliseconds deadline{5000};  ///< one run
   std::chrono::milliseconds prepare_limit{120000};  ///< hello, and one prepare
@@ -42,9 +43,10 @@ class Supervisor final : public Executor {
   /// Says hello to a worker and says what it is. Throws DeviceError when no worker can be had, or
   /// when it ends badly after bye.
   const HelloReply& identity();
-  /// Compiles what every case needs, in as many workers as jobs. A case that cannot be compiled is
-  /// not an error here: running it says so. Prepared modules are on disk, in no process.
-  void prepare(std::span<const std::size_t> cases);
+  /// Compiles what every case needs, in as many workers as compile_jobs. A case that cannot be compiled is
+  /// not an error here: running it says so. Prepared modules are on disk, in no process. Returns
+  /// what the workers warn of, each line once, in the order of the cases.
+  std::vector<std::string> prepare(std::span<const std::size_t> cases);
   std::vector<ModuleDescription> describe(std::size_t case_index);
 
   /// Groups of more than one run are asked for `together`, with one deadline. Where the process

@@ -45,10 +45,11 @@ Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Out
              outcome.status == Status::ok) {
     show(Fingerprint::bits, "computed here, refused alone: " + alone->detail);
   } else if (alone != nullptr && alone->status == Status::ok && outcome.status == Status::ok) {
-    if (outcome.plan != alone->plan)
-      show(Fingerprint::bits, fmt::format("plan '{}' here, '{}' alone", outcome.plan, alone->plan));
-    else if (outcome.outputs != alone->outputs)
+    const bool by_the_clock = outcome.timed_plan || alone->timed_plan;
+    if (outcome.plan == alone->plan && outcome.outputs != alone->outputs)
       show(Fingerprint::bits, first_difference(outcome, *alone));
+    else if (outcome.plan != alone->plan && !by_the_clock)
+      show(Fingerprint::plan, fmt::format("plan '{}' here, '{}' alone", outcome.plan, alone->plan));
   }
   return symptom;
 }

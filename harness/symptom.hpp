@@ -20,8 +20,9 @@ struct Symptom {
 };
 
 /// `alone` is the case's outcome in position 0 of a fresh process, null when unknown. A bad
-/// judgement goes first; then another plan, other bits, or a refusal where alone there was none,
-/// all of them `bits` but the refusal, which is `error`.
+/// judgement goes first; then a refusal where alone there was none (`error`), a result where alone
+/// there was none or other bits at an equal plan (`bits`), or another plan (`plan`), unless timing
+/// chose one of the two.
 Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone);
 
 /// The worse of two errors; NaN is the worst.

@@ -84,13 +84,16 @@ std::string greet(const Hello& hello, std::optional<WorkerSession>& session) {
 /// The reply. Throws what the request ran into.
 std::string serve(const Request& request, std::optional<WorkerSession>& session) {
   if (request.op == "hello") return greet(request.hello, session);
-  if (request.op == "bye") return done_reply();
+  if (request.op == "bye") {
+    if (session) session->keep_tuned();
+    return done_reply();
+  }
   WorkerSession& known = require(session);
   if (request.op == "describe") return describe_reply(known.describe(request.id));
+  if (request.op == "prepare") return prepare_reply(known.prepare(request.id));
   if (request.op == "snapshot") return snapshot_reply(known.snapshot(request.carrier));
   if (request.op == "run") return run_reply(known.run({request.id, request.poison}));
   if (request.op == "together") return together_reply(known.together(request.runs));
-  if (request.op == "prepare") known.prepare(request.id);
   if (request.op == "restore") known.restore(request.carrier);
   if (request.op == "set") known.set(request.carrier, request.state);
   return done_reply();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -79,6 +80,10 @@ Outcome WorkerRun::attempt(const ResidentCase& known, Poison poison,
   outcome.broken_guards = std::move(report.broken_guards);
   outcome.changed_inputs = std::move(report.changed_inputs);
   outcome.cells = take_cells(runtime_.trace());
+  outcome.timed_plan = runtime_.autotune().measures() &&
+                       std::ranges::any_of(outcome.cells, [this](const CellSeen& cell) {
+                         return cell.carrier == runtime_.autotune().name();
+                       });
   outcome.status = Status::ok;
   return outcome;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <barrier>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -63,8 +64,20 @@ TensorList inputs_of(const Case& description, PackCase pack_case) {
 
 WorkerSession::WorkerSession(const Hello& hello)
     : blobs_(hello.blobs),
-      runtime_(make_runtime(backend_kind(hello.backend), hello.modules, faults_of(hello.plants))),
-      pack_(hello.pack) {}
+      runtime_(make_runtime(backend_kind(hello.backend), hello.modules, faults_of(hello.plants),
+                            hello.spare_modules)),
+      pack_(hello.pack),
+      autotune_file_(hello.autotune_file) {
+  runtime_->autotune().set_measures(hello.autotune == "measure");
+  if (!autotune_file_.empty()) warnings_ = runtime_->autotune().load(autotune_file_);
+}
+
+void WorkerSession::keep_tuned() {
+  AutotuneMemo& memo = runtime_->autotune();
+  if (autotune_file_.empty() || memo.snapshot().empty()) return;
+  memo.load(autotune_file_);  // What other workers have kept meanwhile; its faults are known.
+  memo.save(autotune_file_);
+}
 
 HelloReply WorkerSession::introduction() {
   const DeviceIdentity& device = runtime_->backend().identity();
@@ -94,11 +107,14 @@ std::vector<ModuleDescription> WorkerSession::describe(std::string_view id) {
   return modules;
 }
 
-void WorkerSession::prepare(std::string_view id) {
+std::vector<std::string> WorkerSession::prepare(std::string_view id) {
   const Case description = parse_case(registry(), id);
   for (const VariantSpec& variant : description.spec->modules(description)) {
     runtime_->modules().prepare(variant);
   }
+  std::vector<std::string> warnings = runtime_->disk_cache().take_warnings();
+  std::ranges::move(std::exchange(warnings_, {}), std::back_inserter(warnings));
+  return warnings;
 }
 
 Outcome WorkerSession::run(const RunRequest& request) {

@@ -26,8 +26,9 @@ class WorkerSession {
   HelloReply introduction();
   /// The case's modules. Throws UsageError for an unknown id or one that the kernel refuses.
   std::vector<ModuleDescription> describe(std::string_view id);
-  /// Compiles them to disk. Throws CompileError as well.
-  void prepare(std::string_view id);
+  /// Compiles them to disk; what the person should know of that disk and of the file of plans.
+  /// Throws CompileError as well.
+  std::vector<std::string> prepare(std::string_view id);
   /// Throws UsageError for an id that the pack does not hold, and DeviceError where the run has
   /// left the device useless to this process; all else that goes wrong is the outcome.
   Outcome run(const RunRequest& request);
@@ -39,6 +40,9 @@ class WorkerSession {
   std::string snapshot(std::string_view carrier);
   void restore(std::string_view carrier);
   void set(std::string_view carrier, std::string_view state);
+
+  /// Writes the plans that this worker has tuned to the file that hello named. Throws DatasetError.
+  void keep_tuned();
 
   /// Throws DeviceError where an earlier error has left the device useless to this process.
   void require_sound_device() { runtime_->backend().synchronize(); }
@@ -53,6 +57,8 @@ class WorkerSession {
   std::filesystem::path blobs_;
   std::unique_ptr<Runtime> runtime_;
   PackReader pack_;
+  std::filesystem::path autotune_file_;  ///< empty: plans are not kept
+  std::vector<std::string> warnings_;    ///< for the next reply that takes some
   std::vector<std::unique_ptr<WorkerRun>> runners_;
   std::map<std::string, std::shared_ptr<const ResidentCase>> residents_;
   std::size_t resident_bytes_ = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -37,34 +38,62 @@ struct Sizes {
   std::int64_t batch, heads, head_dim, kv_heads, page_size, pages;
 };
 
+void require_pool(std::string_view name, const PagedPool& pool, const Sizes& sizes) {
+  if (!is_floating(pool.tensor.dtype()))
+    refuse("{} is {}, but must be floating", name, pool.tensor.type().to_string());
+  if (pool.pages < 0 || pool.offset < 0 || pool.stride_page < 0 || pool.stride_slot < 0 ||
+      pool.stride_head < 0)
+    refuse("{} has {} pages, strides {}, {}, {} and offset {}, but none may be negative", name,
+           pool.pages, pool.stride_page, pool.stride_slot, pool.stride_head, pool.offset);
+  if (pool.pages == 0) return;
+  const std::int64_t end =
+      pool.at(pool.pages - 1, sizes.page_size - 1, sizes.kv_heads - 1) + sizes.head_dim;
+  if (end > pool.tensor.elements())
+    refuse("{} is {}, but its last slot ends at element {}", name, pool.tensor.type().to_string(),
+           end);
+}
+
+void require_factors(const PagedDecodeProblem& problem) {
+  if (problem.window < 0) refuse("window is {}, but must not be negative", problem.window);
+  if (!(problem.softcap >= 0)) refuse("softcap is {}, but must not be negative", problem.softcap);
+  if (problem.drop_last < 0) refuse("drop_last is {}, but must not be negative", problem.drop_last);
+}
+
 Sizes check(const PagedDecodeProblem& problem) {
   require_floating("q", problem.q, 3);
-  require_floating("k_pages", problem.k_pages, 4);
-  require_floating("v_pages", problem.v_pages, 4);
   const Shape& q = problem.q.shape();
-  const Shape& k = problem.k_pages.shape();
-  require_type("v_pages", problem.v_pages, {problem.v_pages.dtype(), k});
-  if (k[3] != q[2])
-    refuse("k_pages is {}, but q's head_dim is {}", problem.k_pages.type().to_string(), q[2]);
-  if (k[1] < 1) refuse("k_pages has pages of {} slots", k[1]);
-  if (k[2] < 1 || q[1] % k[2] != 0)
-    refuse("q has {} heads, but must have a multiple of k_pages' {}", q[1], k[2]);
+  if (problem.page_size < 1) refuse("page_size is {}, but must be at least 1", problem.page_size);
+  if (problem.kv_heads < 1 || q[1] % problem.kv_heads != 0)
+    refuse("q has {} heads, but must have a multiple of kv_heads = {}", q[1], problem.kv_heads);
+  const Sizes sizes{q[0],
+                    q[1],
+                    q[2],
+                    problem.kv_heads,
+                    problem.page_size,
+                    std::min(problem.k.pages, problem.v.pages)};
+  require_pool("k", problem.k, sizes);
+  require_pool("v", problem.v, sizes);
   require_type("page_indptr", problem.page_indptr, {Dtype::i32, {q[0] + 1}});
   require_type("page_indices", problem.page_indices,
                {Dtype::i32, {problem.page_indices.elements()}});
   require_type("last_page_len", problem.last_page_len, {Dtype::i32, {q[0]}});
   require_type("first_page_offset", problem.first_page_offset, {Dtype::i32, {q[0]}});
-  if (problem.drop_last < 0) refuse("drop_last is {}, but must not be negative", problem.drop_last);
-  return {q[0], q[1], q[2], k[2], k[1], k[0]};
+  require_factors(problem);
+  return sizes;
 }
 
 std::int64_t integer(const Tensor& tensor, std::int64_t index) {
   return static_cast<std::int64_t>(tensor.at(index));
 }
 
-/// Index of slot (page · page_size + slot) of each attended token of a row.
-std::vector<std::int64_t> attended_slots(const PagedDecodeProblem& problem, const Sizes& sizes,
-                                         std::int64_t row) {
+/// Where a token lies in the pools.
+struct Slot {
+  std::int64_t page, slot;
+};
+
+/// The attended tokens of a row.
+std::vector<Slot> attended_slots(const PagedDecodeProblem& problem, const Sizes& sizes,
+                                 std::int64_t row) {
   const std::int64_t begin = integer(problem.page_indptr, row);
   const std::int64_t end = integer(problem.page_indptr, row + 1);
   const std::int64_t last = integer(problem.last_page_len, row);
@@ -79,25 +108,36 @@ std::vector<std::int64_t> attended_slots(const PagedDecodeProblem& problem, cons
     refuse("first_page_offset of row {} is {}", row, first);
   const std::int64_t slots = begin == end ? 0 : (end - begin - 1) * sizes.page_size + last;
   if (slots < first) refuse("first_page_offset of row {} is {}, of {} slots", row, first, slots);
-  std::vector<std::int64_t> result;
-  for (std::int64_t position = first; position < slots - problem.drop_last; ++position) {
+  const std::int64_t begun = problem.window == 0 ? first : std::max(first, slots - problem.window);
+  std::vector<Slot> result;
+  for (std::int64_t position = begun; position < slots - problem.drop_last; ++position) {
     const std::int64_t page = integer(problem.page_indices, begin + position / sizes.page_size);
     if (page < 0 || page >= sizes.pages)
       refuse("page_indices of row {} holds page {} of {}", row, page, sizes.pages);
-    result.push_back(page * sizes.page_size + position % sizes.page_size);
+    result.push_back({page, position % sizes.page_size});
   }
   return result;
 }
 
 /// [tokens, D] of one kv head.
-Matrix gather(const Tensor& pages, const std::vector<std::int64_t>& slots, std::int64_t kv_head,
+Matrix gather(const PagedPool& pool, const std::vector<Slot>& slots, std::int64_t kv_head,
               const Sizes& sizes) {
   Matrix result(static_cast<Eigen::Index>(slots.size()), sizes.head_dim);
-  for (Eigen::Index t = 0; t < result.rows(); ++t)
-    for (Eigen::Index d = 0; d < result.cols(); ++d)
-      result(t, d) = pages.at(
-          (slots[static_cast<std::size_t>(t)] * sizes.kv_heads + kv_head) * sizes.head_dim + d);
+  for (Eigen::Index t = 0; t < result.rows(); ++t) {
+    const auto [page, slot] = slots[static_cast<std::size_t>(t)];
+    const std::int64_t begin = pool.at(page, slot, kv_head);
+    for (Eigen::Index d = 0; d < result.cols(); ++d) result(t, d) = pool.tensor.at(begin + d);
+  }
   return result;
+}
+
+/// s of each token, from q·k of each.
+Eigen::VectorXd scores_of(const PagedDecodeProblem& problem, const Eigen::VectorXd& products) {
+  const double factor = problem.k_scale * problem.scale;
+  if (problem.softcap == 0.0) return std::numbers::log2e * factor * products;
+  return products.unaryExpr([&](double product) {
+    return std::numbers::log2e * problem.softcap * std::tanh(factor * product / problem.softcap);
+  });
 }
 
 /// What one (row, head) writes: D elements from `element` on, and one of `index`.
@@ -149,6 +189,14 @@ void attend(const Eigen::VectorXd& scores, const Matrix& values, const Place& pl
 
 }  // namespace
 
+PagedPool PagedPool::contiguous(const Tensor& pages) {
+  const Shape& shape = pages.shape();
+  if (shape.size() != 4)
+    refuse("a pool is {}, but must be [num_pages, slots, kv_heads, head_dim]",
+           pages.type().to_string());
+  return {pages, shape[0], shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3]};
+}
+
 PagedDecodeReference paged_decode(const PagedDecodeProblem& problem) {
   const Sizes sizes = check(problem);
   const Shape vectors = problem.q.shape();
@@ -158,17 +206,16 @@ PagedDecodeReference paged_decode(const PagedDecodeProblem& problem) {
                               Tensor(Dtype::f64, scalars), {}};
   const std::int64_t group = sizes.heads / sizes.kv_heads;
   for (std::int64_t row = 0; row < sizes.batch; ++row) {
-    const std::vector<std::int64_t> slots = attended_slots(problem, sizes, row);
+    const std::vector<Slot> slots = attended_slots(problem, sizes, row);
     result.tokens.push_back(static_cast<std::int64_t>(slots.size()));
     for (std::int64_t kv_head = 0; kv_head < sizes.kv_heads; ++kv_head) {
-      const Matrix keys = gather(problem.k_pages, slots, kv_head, sizes);
-      const Matrix values = gather(problem.v_pages, slots, kv_head, sizes);
+      const Matrix keys = gather(problem.k, slots, kv_head, sizes);
+      const Matrix values = problem.v_scale * gather(problem.v, slots, kv_head, sizes);
       for (std::int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
         const Place place{row * sizes.heads + head, (row * sizes.heads + head) * sizes.head_dim};
         Eigen::VectorXd q(sizes.head_dim);
         for (Eigen::Index d = 0; d < q.size(); ++d) q[d] = problem.q.at(place.element + d);
-        const Eigen::VectorXd scores = std::numbers::log2e * problem.scale * (keys * q);
-        attend(scores, values, place, result);
+        attend(scores_of(problem, keys * q), values, place, result);
       }
     }
   }

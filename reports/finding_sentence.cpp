@@ -58,6 +58,8 @@ std::string symptom(const Finding& finding) {
     case Fingerprint::bits:
       return fmt::format("differs in its bits, relative error {} inside the tolerance {}", error,
                          tolerance);
+    case Fingerprint::plan:
+      return "is run another way";
     case Fingerprint::guard:
       return "writes past its buffers";
     case Fingerprint::unwritten:

@@ -1,8 +1,10 @@
-// harness cache from outside, and what other commands leave in the folder.
+// harness cache from outside, what other commands leave in the folder, and what they do when it
+// takes nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "tests/harness_process.hpp"
 
@@ -28,6 +30,31 @@ class CacheCommandTest : public ::testing::Test {
     return modules() / name;
   }
 
+  /// `harness ARGUMENTS` with a compiler that counts: a line in `log` for each compile.
+  Ran counted(const std::string& arguments, const fs::path& log) {
+    const fs::path compiler = tools_.path() / "counting-compiler";
+    std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *--version) ;; *) echo x >>'"
+                            << log.string() << "' ;; esac\nexec c++ \"$@\"\n";
+    fs::permissions(compiler, fs::perms(0755));
+    return harness(arguments, "CXX='" + compiler.string() + "'");
+  }
+  /// Runs in which the folder of modules does not take the one module: it is compiled once, before
+  /// the workers that run it, each run says so in one line, and leaves nothing.
+  void expect_one_compile_a_run(const std::string& reason) {
+    for (const std::string log : {"first", "second"}) {
+      const Ran ran = counted(kOneModule, tools_.path() / log);
+      EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+      EXPECT_EQ(read_file(tools_.path() / log), "x\n");
+      EXPECT_TRUE(ran.err.starts_with("warning: cannot write modules to " + modules().string() +
+                                      " " + reason))
+          << ran.err;
+      EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+      for (const auto& run : fs::directory_iterator(home_.path() / "runs"))
+        EXPECT_FALSE(fs::exists(run.path() / "modules")) << run.path();
+    }
+  }
+
+  TemporaryFolder tools_;
   const std::string kEntry = "0123456789abcdef0123456789abcdef";
   TemporaryFolder home_;
 };
@@ -57,6 +84,19 @@ TEST_F(CacheCommandTest, VerifyNamesDamagedAndForeignFiles) {
   EXPECT_NE(ran.out.find("foreign    " + foreign.string()), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("2 images, 1 damaged, 1 foreign"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("harness cache clear"), std::string::npos) << ran.out;
+}
+
+TEST_F(CacheCommandTest, AForeignNameStaysOnItsLine) {
+  plant("a\nb\x1b[31m\\c");
+  for (const char* command : {"cache info", "cache verify"}) {
+    const Ran ran = harness(command);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.out.find(R"(/a\x0ab\x1b[31m\x5cc)"
+                           "\n"),
+              std::string::npos)
+        << ran.out;
+    EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << ran.out;
+  }
 }
 
 TEST_F(CacheCommandTest, ClearRemovesEntriesAndNothingElse) {
@@ -99,21 +139,34 @@ TEST_F(CacheCommandTest, WorkersKeepTheLimit) {
 
 // D8: a key that never hits; PATH spelling in the key.
 TEST_F(CacheCommandTest, ASecondRunCompilesNothingHoweverPathIsSpelt) {
-  const TemporaryFolder tools;
-  const fs::path log = tools.path() / "log";
-  const fs::path compiler = tools.path() / "counting-compiler";
-  std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *--version) ;; *) echo x >>'"
-                          << log.string() << "' ;; esac\nexec c++ \"$@\"\n";
-  fs::permissions(compiler, fs::perms(0755));
+  const fs::path log = tools_.path() / "log";
   const auto run = [&](const std::string& folder, const std::string& name) {
     return harness(kOneModule, "CXX=" + name + " PATH='" + folder + "':\"$PATH\"");
   };
-  const Ran first = run(tools.path().string(), "counting-compiler");
+  const Ran first = counted(kOneModule, log);
   ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
   EXPECT_EQ(read_file(log), "x\n");
-  EXPECT_EQ(run(tools.path().string() + "/.", "counting-compiler").exit_code, 0);
-  EXPECT_EQ(run("/nowhere", compiler.string()).exit_code, 0);
+  for (const char* folder : {"", "/."})
+    EXPECT_EQ(run(tools_.path().string() + folder, "counting-compiler").exit_code, 0);
+  EXPECT_EQ(run("/nowhere", (tools_.path() / "counting-compiler").string()).exit_code, 0);
   EXPECT_EQ(read_file(log), "x\n");
+}
+
+TEST_F(CacheCommandTest, AModuleWhosePlaceIsTakenIsCompiledOnceARun) {
+  ASSERT_EQ(counted(kOneModule, tools_.path() / "log").exit_code, 0);
+  std::vector<fs::path> images;
+  for (const auto& entry : fs::directory_iterator(modules()))
+    if (entry.path().extension() == ".so") images.push_back(entry.path());
+  ASSERT_EQ(images.size(), 1u);
+  fs::remove(images[0]);
+  fs::create_directory(images[0]);
+  expect_one_compile_a_run("(Is a directory)");
+  EXPECT_TRUE(fs::is_directory(images[0]));
+}
+
+TEST_F(CacheCommandTest, AFolderThatNobodyCanWriteMeansOneCompileARun) {
+  fs::create_directory_symlink("/proc", modules());  // root included
+  expect_one_compile_a_run("(");
 }
 
 }  // namespace

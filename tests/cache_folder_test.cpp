@@ -28,7 +28,7 @@ class CacheFolderTest : public testing::Test {
  protected:
   /// An entry of `text`, as if used so long ago.
   fs::path entry(const std::string& text, minutes ago, std::uint64_t limit = 1 << 30) {
-    fs::path image = DiskCache(folder_.path(), limit).image(text, toolchain_);
+    fs::path image = DiskCache(folder_.path(), {}, limit).image(text, toolchain_);
     age(image, ago);
     return image;
   }
@@ -171,7 +171,7 @@ TEST_F(CacheFolderTest, AStampInTheFutureKeepsNothingForEver) {
 TEST_F(CacheFolderTest, BuildingMakesRoomButKeepsWhatItBuilt) {
   const fs::path old = entry("old", hours(9));
   const fs::path file = foreign("readme");
-  DiskCache cache(folder_.path(), 1);
+  DiskCache cache(folder_.path(), {}, 1);
   const fs::path first = cache.image("one", toolchain_);
   EXPECT_FALSE(is_there(old));
   age(first, hours(9));
@@ -184,7 +184,7 @@ TEST_F(CacheFolderTest, BuildingMakesRoomButKeepsWhatItBuilt) {
 /// A run that is longer than the grace needs again what it has only found.
 TEST_F(CacheFolderTest, BuildingKeepsWhatWasFound) {
   const fs::path found = entry("found", hours(9));
-  DiskCache cache(folder_.path(), 1);
+  DiskCache cache(folder_.path(), {}, 1);
   EXPECT_EQ(cache.image("found", toolchain_), found);
   EXPECT_EQ(toolchain_.compiles, 1);
   age(found, hours(9));

@@ -138,6 +138,38 @@ TEST_F(CaseTest, DistanceWeighsKernelThenConstantsThenRecipeThenDtypes) {
   EXPECT_EQ(distance(victim, elsewhere), distance(elsewhere, victim));
 }
 
+TEST_F(CaseTest, AValueThatIsNoCaseIsRefusedWithTheReason) {
+  try {
+    require_valid(parse("toy_v1/x=f32,w=f32/rows=3,n=0,splits=1/plain"));
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "case 'toy_v1/x=f32,w=f32/rows=3,n=0,splits=1/plain': n must be at least 1");
+  }
+}
+
+TEST_F(CaseTest, FullHasPublishedCasesWhoseRecipesAreNotCombined) {
+  std::vector<KernelSpec> kernels = {toy_spec()};
+  kernels[0].uncombined_recipes = {"zeros"};
+  kernels[0].published = {"toy_v1/x=f32,w=f32/rows=1,n=4096,splits=1/zeros"};
+  std::vector<std::string> zeros;
+  for (const Case& c : suite_cases(kernels, Suite::full))
+    if (c.recipe == "zeros") zeros.push_back(c.id());
+  EXPECT_EQ(zeros, kernels[0].published);
+  for (const Case& c : suite_cases(kernels, Suite::smoke)) EXPECT_NE(c.recipe, "zeros");
+}
+
+TEST_F(CaseTest, ARequirementOfAnUnknownAxisIsNamed) {
+  std::vector<KernelSpec> kernels = {toy_spec()};
+  kernels[0].requirements.push_back({{"colour"}, "", [](const Case&) { return true; }});
+  try {
+    suite_cases(kernels, Suite::full);
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("'colour'"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(CaseTest, SuiteNamesAreSmokeAndFull) {
   EXPECT_EQ(parse_suite("smoke"), Suite::smoke);
   EXPECT_EQ(parse_suite("full"), Suite::full);
@@ -165,9 +197,9 @@ TEST_F(CaseTest, FullIsSmokeThenEveryPairOfValuesWithoutDuplicates) {
 
 TEST_F(CaseTest, FullLeavesOutWhatTheSpecCallsNoCase) {
   std::vector<KernelSpec> kernels = {toy_spec()};
-  kernels[0].valid = [](const Case& c) {
-    return c.dtype("x") != Dtype::f16 || c.constant("n") == 16;
-  };
+  kernels[0].requirements = {{{"x", "n"}, "f16 needs n = 16", [](const Case& c) {
+                                return c.dtype("x") != Dtype::f16 || c.constant("n") == 16;
+                              }}};
   bool with_16 = false;
   for (const Case& c : suite_cases(kernels, Suite::full)) {
     EXPECT_TRUE(c.dtype("x") != Dtype::f16 || c.constant("n") == 16) << c.id();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "tests/harness_process.hpp"
@@ -56,6 +57,31 @@ TEST_F(CommandLineTest, AnUnknownPlantIsRefusedNamingTheKnownOnes) {
   expect_refused(harness("--plant no_such"), 2, "weak_module_key");
 }
 
+TEST_F(CommandLineTest, RecordedPlansDependOnNoFile) {
+  expect_refused(harness("--autotune-file plans"), 2, "--autotune measure");
+  expect_refused(harness("--autotune now"), 2, "now");
+}
+
+/// D6: every entry of the file is doubted, in each worker, and said once.
+TEST_F(CommandLineTest, MeasuredPlansAreKeptAndADamagedOneIsTunedAgain) {
+  const std::string plans = file("plans").string();
+  const std::string arguments =
+      " --backend host --permute-order --filter '*page=16,ppc=tuned*'"
+      " --autotune measure --autotune-file " +
+      plans;
+  EXPECT_EQ(harness(arguments).exit_code, 0);
+  const std::string kept = read_file(plans);
+  EXPECT_EQ(std::count(kept.begin(), kept.end(), '\n'), 3) << kept;
+  EXPECT_EQ(harness(arguments).err, "") << "all of it is taken";
+  EXPECT_EQ(read_file(plans), kept);
+  std::ofstream(plans) << kept.substr(0, kept.size() - 5);
+  const Ran again = harness(arguments);
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_NE(again.err.find(plans + ":3: entry refused and tuned again"), std::string::npos)
+      << again.err;
+  EXPECT_EQ(std::count(again.err.begin(), again.err.end(), '\n'), 1) << again.err;
+}
+
 TEST_F(CommandLineTest, MalformedIdsAreRefused) {
   expect_refused(harness("replay nonsense"), 2, "nonsense");
   expect_refused(harness("show 'no_kernel/q=f32/d=64/ragged'"), 2, "no_kernel");
@@ -84,6 +110,7 @@ TEST_F(CommandLineTest, BadNumbersAndWordsAreRefused) {
 TEST_F(CommandLineTest, AnUnwritableReportIsRefusedBeforeAnythingRuns) {
   expect_refused(harness("--json /no/such/folder/report.json"), 2, "/no/such/folder/report.json");
   expect_refused(harness("--json /"), 2, "folder");
+  expect_refused(harness("--autotune measure --autotune-file /"), 2, "--autotune-file /");
 }
 
 TEST_F(CommandLineTest, AnInterruptedRunKeepsWhatItHasAndIsNeverGreen) {
@@ -201,10 +228,12 @@ TEST_F(CommandLineTest, ACleanPermutedRunCoversEveryPairAndAccusesNobody) {
   }
 }
 
-/// Dtype part of an id.
+/// Dtypes of the module of an id "paged_decode_v1/q=f32,k=...", whose output is in q's dtype.
 std::string dtypes(const std::string& id) {
   const std::size_t start = id.find('/') + 1;
-  return id.substr(start, id.find('/', start) - start);
+  std::string q_k_v = id.substr(start, id.find('/', start) - start);
+  const std::string q = q_k_v.substr(2, q_k_v.find(',') - 2);
+  return q_k_v.insert(q_k_v.find(','), ",out=" + q);
 }
 
 std::string without_dtypes(const std::string& id) {
@@ -242,7 +271,8 @@ TEST_F(CommandLineTest, TheWeakModuleKeyIsFoundBetweenTwoSixteenBitTypes) {
   ASSERT_GE(run["findings"].size(), 1u);
   const std::set<std::string> both = {run["findings"][0]["built_for"],
                                       run["findings"][0]["used_for"]};
-  EXPECT_EQ(both, (std::set<std::string>{"q=f32,k=f16,v=f32", "q=f32,k=bf16,v=f32"}));
+  EXPECT_EQ(both,
+            (std::set<std::string>{"q=f32,out=f32,k=f16,v=f32", "q=f32,out=f32,k=bf16,v=f32"}));
 }
 
 TEST_F(CommandLineTest, DriftInsideTheToleranceIsFoundByBitsAlone) {

@@ -148,7 +148,7 @@ TEST_F(DiskCacheFolderTest, ForeignFilesAreLeftAlone) {
   fs::create_directory(modules_);
   std::ofstream(modules_ / "notes.txt") << "mine";
   std::ofstream(modules_ / "0123456789abcdef0123456789abcdef") << "also mine";
-  DiskCache cache(modules_, 0);
+  DiskCache cache(modules_, {}, 0);
   EXPECT_TRUE(holds(cache.image("one", toolchain_), "one"));
   EXPECT_TRUE(holds(cache.image("two", toolchain_), "two"));
   EXPECT_EQ(read_file(modules_ / "notes.txt"), "mine");

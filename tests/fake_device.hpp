@@ -57,7 +57,7 @@ struct FakeModule final : Module {
   std::atomic<int>& loaded;
 };
 
-class FakeBackend final : public Backend {
+class FakeBackend : public Backend {
  public:
   std::string_view name() const override { return "fake"; }
   const DeviceIdentity& identity() const override { return id_; }

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/harness_process.hpp"
 #include "tests/python.hpp"
@@ -107,6 +111,23 @@ TEST_F(ForeignWorkerTest, ACaseItCannotDoIsUnsupportedWithTheReason) {
   EXPECT_EQ(ran.exit_code, 2) << ran.err;  // nothing ran
   EXPECT_NE(ran.out.find("1 unsupported"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find(": above 1 MiB"), std::string::npos) << ran.out;
+}
+
+TEST_F(ForeignWorkerTest, WhatItDoesNotComputeIsUnsupportedAndNeverWrong) {
+  const std::vector<std::pair<std::string, std::string>> asked = {
+      {"q=f32,k=f32,v=f32/d=8,hq=2,hkv=1,page=8,window=5/exact", "window= is not implemented"},
+      {"q=f32,k=f32,v=f32/d=8,hq=2,hkv=1,page=8,softcap=5/exact", "softcap= is not implemented"},
+      {"q=f32,k=f32,v=f32/d=8,hq=2,hkv=1,page=8,layout=hnd/exact", "layout= is not implemented"},
+      {"q=f16,out=f32,k=f32,v=f32/d=8,hq=2,hkv=1,page=8/exact", "out= is not implemented"},
+      {"q=f32,k=e4m3,v=f32/d=8,hq=2,hkv=1,page=8/exact", "k_pages is e4m3["}};
+  std::string ids;
+  for (const auto& [rest, reason] : asked) ids += " paged_decode_v1/" + rest;
+  const Ran ran = harness("replay" + ids + worker());
+  const std::string said =
+      std::regex_replace(ran.out, std::regex("\\s+"), " ");  // lines are wrapped
+  EXPECT_NE(said.find("5 unsupported"), std::string::npos) << ran.out;
+  for (const auto& [rest, reason] : asked)
+    EXPECT_NE(said.find(rest + ": " + reason), std::string::npos) << reason << ran.out;
 }
 
 TEST_F(ForeignWorkerTest, AMissingPackageIsNamed) {

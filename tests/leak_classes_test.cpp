@@ -150,13 +150,20 @@ TEST(LeakClassTest, ACrashAfterAPolluterIsOrderDependent) {
   EXPECT_EQ(finding.sequence, ids(suite, {1, 6}));
 }
 
-TEST(LeakClassTest, AnotherPlanForTheSameCaseIsBitsAndSaysSo) {
+TEST(LeakClassTest, AnotherPlanForTheSameCaseIsAFindingOfItsOwn) {
   SimulatedSuite suite(12);
   const Finding finding = only_finding(
       leak(6, Answer::other_plan, [](const Order& before) { return has(before, 1); }), suite);
   EXPECT_EQ(finding.kind, Kind::order_dependent);
-  EXPECT_EQ(finding.fingerprint, Fingerprint::bits);
+  EXPECT_EQ(finding.fingerprint, Fingerprint::plan);
   EXPECT_EQ(finding.detail, "plan 'threads=256' here, 'threads=128' alone");
+}
+
+TEST(LeakClassTest, APlanThatTimingChoseIsNobodysFault) {
+  SimulatedSuite suite(12);
+  SimulatedWorker worker(
+      suite, leak(6, Answer::timed_plan, [](const Order& before) { return has(before, 1); }));
+  EXPECT_TRUE(investigate_tuscan(suite, worker).findings.empty());
 }
 
 TEST(LeakClassTest, ChanceIsNeverCalledOrder) {

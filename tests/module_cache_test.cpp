@@ -101,9 +101,9 @@ TEST_F(ModuleCacheTest, SoundCellIsNamedByItsWholeSpec) {
 TEST(ModuleKeyTest, SoundKeyHoldsSpecTextAndToolchain) {
   const VariantSpec spec = paged_decode(Dtype::f16);
   const ToolchainIdentity toolchain{"fake", "1", "a", {"-O2"}};
-  EXPECT_EQ(make_module_key(spec, "text", toolchain, {}),
+  EXPECT_EQ(make_module_key(spec, digest("text"), toolchain, {}),
             (ModuleKey{spec, digest("text"), toolchain}));
-  EXPECT_EQ(make_module_key(spec, "text", toolchain, kWeak),
+  EXPECT_EQ(make_module_key(spec, digest("text"), toolchain, kWeak),
             (ModuleKey{{spec.kernel, spec.constants, {}}, {}, {}}));
 }
 

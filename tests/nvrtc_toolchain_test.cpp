@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/kernel_text.hpp"
+#include "device/paged_decode_v1.hpp"
 #include "device/toolchain.hpp"
 
 namespace parity {
@@ -62,11 +63,13 @@ TEST(NvrtcToolchainTest, UnknownArchitectureIsADeviceErrorThatNamesIt) {
 
 TEST(NvrtcToolchainTest, CompilesEveryDtypeOfPagedDecode) {
   const auto toolchain = make_nvrtc_toolchain("sm_90a");
-  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
-    const VariantSpec spec{
-        "paged_decode_v1", {{"D", 64}, {"GROUP", 4}}, {{"q", dtype}, {"k", dtype}, {"v", dtype}}};
+  const auto compiles = [&](const PagedDecodeChoice& choice) {
+    const VariantSpec spec = paged_decode_v1_variant(choice);
     EXPECT_NO_THROW(toolchain->compile(render(spec), "decode.cu")) << spec.canonical();
-  }
+  };
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16})
+    compiles({dtype, dtype, dtype, dtype, 64, 4});
+  compiles({Dtype::bf16, Dtype::f32, Dtype::e4m3, Dtype::e5m2, 64, 4, true});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "datasets/errors.hpp"
@@ -38,10 +39,30 @@ TEST(PagedDecodeArgsTest, SoundArgumentsAreAccepted) {
 
 TEST(PagedDecodeArgsTest, UnsupportedDtypesAreRefused) {
   expect_refusal("q is e4m3", [](auto& a) { a.q.type.dtype = Dtype::e4m3; });
-  expect_refusal("k is e5m2", [](auto& a) { a.k.pages.type.dtype = Dtype::e5m2; });
+  expect_refusal("k is u8", [](auto& a) { a.k.pages.type.dtype = Dtype::u8; });
   expect_refusal("v is f64", [](auto& a) { a.v.pages.type.dtype = Dtype::f64; });
   expect_refusal("out is bf16", [](auto& a) { a.out.type.dtype = Dtype::bf16; });
   expect_refusal("lse is f16", [](auto& a) { a.lse.type.dtype = Dtype::f16; });
+}
+
+TEST(PagedDecodeArgsTest, ScalesSoftcapsAndWindowsThatMeanNothingAreRefused) {
+  expect_refusal("k_scale is 0.5, but must be 1 for a tensor of f16",
+                 [](auto& a) { a.k_scale = 0.5f; });
+  expect_refusal("v_scale is 2, but must be 1 for a tensor of bf16",
+                 [](auto& a) { a.v_scale = 2.0f; });
+  expect_refusal("k_scale is nan", [](auto& a) {
+    a.k.pages.type.dtype = Dtype::e4m3;
+    a.k_scale = std::numeric_limits<float>::quiet_NaN();
+  });
+  expect_refusal("v_scale is 0", [](auto& a) {
+    a.v.pages.type.dtype = Dtype::e5m2;
+    a.v_scale = 0.0f;
+  });
+  expect_refusal("scale is inf", [](auto& a) { a.scale = std::numeric_limits<float>::infinity(); });
+  expect_refusal("softcap is -1", [](auto& a) { a.softcap = -1.0f; });
+  expect_refusal("softcap is inf",
+                 [](auto& a) { a.softcap = std::numeric_limits<float>::infinity(); });
+  expect_refusal("window is -1", [](auto& a) { a.window = -1; });
 }
 
 TEST(PagedDecodeArgsTest, IndexArraysCarryTheirDtype) {

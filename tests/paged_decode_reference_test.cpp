@@ -37,8 +37,21 @@ struct OneRow {
   /// Index of element d of token t (5 tokens: three in page 3 from slot 1 on, two in page 1).
   static std::int64_t at(int t, int d) { return ((t < 3 ? 12 + 1 + t : 4 + t - 3)) * 2 + d; }
 
+  PagedDecodeProblem problem() const {
+    return {.q = q,
+            .k = PagedPool::contiguous(k),
+            .v = PagedPool::contiguous(v),
+            .page_indptr = indptr,
+            .page_indices = indices,
+            .last_page_len = last,
+            .first_page_offset = first,
+            .page_size = 4,
+            .kv_heads = 1};
+  }
   PagedDecodeReference run(std::int64_t drop_last = 0) const {
-    return paged_decode({q, k, v, indptr, indices, last, first, 1.0, drop_last});
+    PagedDecodeProblem asked = problem();
+    asked.drop_last = drop_last;
+    return paged_decode(asked);
   }
 };
 
@@ -166,7 +179,8 @@ TEST(PagedDecodeReferenceTest, MalformedInputIsRefusedByName) {
   expect_refusal([](OneRow& r) { r.last = integers({0}); }, "last_page_len of row 0");
   expect_refusal([](OneRow& r) { r.first = integers({4}); }, "first_page_offset of row 0");
   expect_refusal([](OneRow& r) { r.last = Tensor(Dtype::i64, {1}); }, "last_page_len is i64");
-  expect_refusal([](OneRow& r) { r.v = Tensor(Dtype::f32, {4, 4, 1, 3}); }, "v_pages");
+  expect_refusal([](OneRow& r) { r.v = Tensor(Dtype::f32, {4, 3, 1, 2}); }, "v is f32[4,3,1,2]");
+  expect_refusal([](OneRow& r) { r.v = Tensor(Dtype::f32, {4, 4, 2}); }, "a pool is f32[4,4,2]");
   expect_refusal([](OneRow& r) { r.q = Tensor(Dtype::i32, {1, 2, 2}); }, "q is i32");
 }
 
@@ -179,7 +193,15 @@ TEST(PagedDecodeReferenceTest, QueryHeadsShareTheKvHeadOfTheirGroup) {
   const Tensor k(Dtype::f32, {1, 1, 2, 1});
   const Tensor indptr = integers({0, 1}), indices = integers({0});
   const Tensor last = integers({1}), first = integers({0});
-  const PagedDecodeReference result = paged_decode({q, k, v, indptr, indices, last, first});
+  const PagedDecodeReference result = paged_decode({.q = q,
+                                                    .k = PagedPool::contiguous(k),
+                                                    .v = PagedPool::contiguous(v),
+                                                    .page_indptr = indptr,
+                                                    .page_indices = indices,
+                                                    .last_page_len = last,
+                                                    .first_page_offset = first,
+                                                    .page_size = 1,
+                                                    .kv_heads = 2});
   EXPECT_EQ(result.out.at(0), 3.0);
   EXPECT_EQ(result.out.at(1), 3.0);
   EXPECT_EQ(result.out.at(2), 4.0);

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -112,6 +111,11 @@ std::int64_t DecodeCase::batch() const {
   return find(inputs, "q").shape()[0];
 }
 
+void DecodeCase::set_constant(std::string_view name, std::int64_t value) {
+  const auto axis = std::ranges::find(c.spec->constants, name, &ConstantAxis::name);
+  c.constants.at(static_cast<std::size_t>(axis - c.spec->constants.begin())) = value;
+}
+
 ReferenceResult DecodeCase::expectation() const {
   return paged_decode_expectation(c, inputs);
 }
@@ -185,8 +189,8 @@ SparsePool::~SparsePool() {
   ::munmap(memory_, type_.bytes());
 }
 
-DecodeRun::DecodeRun(Faults faults)
-    : runtime_(make_runtime(BackendKind::host, test::test_home() / "modules", faults)),
+DecodeRun::DecodeRun(Faults faults, BackendKind backend)
+    : runtime_(make_runtime(backend, test::test_home() / "modules", faults)),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
 
 PagedDecodeArgs DecodeRun::place(const DecodeCase& decode, Poison poison) {
@@ -194,7 +198,7 @@ PagedDecodeArgs DecodeRun::place(const DecodeCase& decode, Poison poison) {
   for (const NamedTensor& input : decode.inputs)
     buffers_.push_back({input.name, input.tensor.type(), input.tensor.bytes()});
   const TensorType q = find(decode.inputs, "q").type();
-  buffers_.push_back({"out", q, {}});
+  buffers_.push_back({"out", {decode.c.dtype("out"), q.shape}, {}});
   buffers_.push_back({"lse", {Dtype::f32, {q.shape[0], q.shape[1]}}, {}});
   const DeviceTensors placed = arena_->begin(buffers_, poison);
   PagedDecodeArgs args = paged_decode_args(decode.c, placed);
@@ -218,10 +222,18 @@ Decoded DecodeRun::decode_amid(Poison poison, const DecodeCase& decode, Split sp
                                  *split);
     paged_decode_v2(*runtime_, args, plan);
     runtime_->backend().synchronize();  // before the plan goes
-  } else {
-    paged_decode_v1(*runtime_, args);
-    runtime_->backend().synchronize();
+    return outputs();
   }
+  return decode_placed(args);
+}
+
+Decoded DecodeRun::decode_placed(const PagedDecodeArgs& args) {
+  paged_decode_v1(*runtime_, args);
+  runtime_->backend().synchronize();
+  return outputs();
+}
+
+Decoded DecodeRun::outputs() {
   ArenaReport report = arena_->inspect();
   EXPECT_EQ(report.unwritten, 0);
   EXPECT_EQ(report.broken_guards, std::vector<std::string>{});
@@ -229,13 +241,13 @@ Decoded DecodeRun::decode_amid(Poison poison, const DecodeCase& decode, Split sp
   return {find(report.outputs, "out"), find(report.outputs, "lse")};
 }
 
-Tensor DecodeRun::decode_one_page(const SparsePool& pool, std::int64_t page) {
-  const Shape& shape = pool.tensor().type.shape;
-  Tensor content(pool.tensor().type.dtype, {shape[1], shape[2], shape[3]});
+Tensor DecodeRun::decode_one_page(const DeviceTensor& pool, std::int64_t page) {
+  const Shape& shape = pool.type.shape;
+  Tensor content(pool.type.dtype, {shape[1], shape[2], shape[3]});
   fill_normal(content, 1, "content");
-  auto* const at = static_cast<std::byte*>(pool.tensor().data) +
-                   static_cast<std::size_t>(page) * content.bytes().size();
-  std::memcpy(at, content.bytes().data(), content.bytes().size());
+  const std::size_t bytes = content.bytes().size();
+  auto* const at = static_cast<std::byte*>(pool.data) + static_cast<std::size_t>(page) * bytes;
+  runtime_->backend().copy_in(at, std::as_const(content).bytes());
 
   DecodeCase decode(fmt::format("q=bf16,k=bf16,v=bf16/d={},hq={},hkv={},page={}/short", shape[3],
                                 shape[2], shape[2], shape[1]));
@@ -243,11 +255,9 @@ Tensor DecodeRun::decode_one_page(const SparsePool& pool, std::int64_t page) {
   find(decode.inputs, "page_indices") = integers({page});
   find(decode.inputs, "last_page_len") = integers({shape[1]});
   PagedDecodeArgs args = place(decode);
-  args.k = args.v = PagePool::contiguous(pool.tensor());
-  paged_decode_v1(*runtime_, args);
-  runtime_->backend().synchronize();
-  Tensor out = find(arena_->inspect().outputs, "out");
-  std::memset(at, 0xff, content.bytes().size());  // NaN for whoever reads it next
+  args.k = args.v = PagePool::contiguous(pool);
+  Tensor out = decode_placed(args).out;
+  runtime_->backend().fill(at, std::byte{0xff}, bytes);  // NaN for whoever reads it next
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Cases of paged decode whose inputs a test may change, and a host runtime that runs them through
+// Cases of paged decode whose inputs a test may change, and a runtime that runs them through
 // either version.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/tensor.hpp"
@@ -28,6 +29,8 @@ struct DecodeCase {
   static DecodeCase equal_scores(std::int64_t first, std::int64_t last, std::int64_t batch = 1);
 
   std::int64_t batch() const;
+  /// Another constant that inputs do not depend on here: the caller has made them.
+  void set_constant(std::string_view name, std::int64_t value);
   /// What the reference says of the inputs as they are now.
   ReferenceResult expectation() const;
   /// Every k and v element that no row attends becomes `value`.
@@ -72,7 +75,8 @@ using Split = std::optional<std::int64_t>;
 
 class DecodeRun {
  public:
-  explicit DecodeRun(Faults faults = {});
+  /// Throws NoDevice as make_runtime does.
+  explicit DecodeRun(Faults faults = {}, BackendKind backend = BackendKind::host);
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call.
@@ -82,8 +86,12 @@ class DecodeRun {
   Decoded decode(const DecodeCase& decode, Split split = {});
   /// Amid one poison only.
   Decoded decode_amid(Poison poison, const DecodeCase& decode, Split split = {});
+  /// paged_decode_v1 of what place() gave, with these arguments.
+  Decoded decode_placed(const PagedDecodeArgs& args);
   /// out of one row whose only page is `page`, filled alike for every page. Both k and v lie there.
-  Tensor decode_one_page(const SparsePool& pool, std::int64_t page);
+  Tensor decode_one_page(const DeviceTensor& pool, std::int64_t page);
+  /// Of the last launch; expects that it wrote them wholly and nothing else.
+  Decoded outputs();
 
  private:
   std::unique_ptr<Runtime> runtime_;

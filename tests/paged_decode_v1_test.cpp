@@ -7,10 +7,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "device/device_buffer.hpp"
+#include "device/no_device.hpp"
 #include "harness/judge.hpp"
 #include "tests/paged_decode_run.hpp"
 
@@ -44,7 +47,7 @@ TEST(PagedDecodeV1Test, AgreesWithTheReferenceForSpecialValues) {
 /// A8. Groups beyond 8 take several blocks.
 TEST(PagedDecodeV1Test, AnyGroupSizeIsRight) {
   DecodeRun run;
-  for (const int group : {3, 5, 6, 7, 12, 16, 32})
+  for (const int group : {3, 5, 6, 7, 12, 16, 32, 71})
     expect_right(run, fmt::format("q=f32,k=f16,v=f32/d=64,hq={},hkv=2,page=16/ragged", 2 * group));
 }
 
@@ -70,14 +73,34 @@ TEST(PagedDecodeV1Test, UnattendedSlotsNeverChangeABit) {
   }
 }
 
-/// A2: page ids whose offsets pass 2^31 elements, in a sparse pool of 8 GiB.
-TEST(PagedDecodeV1Test, PageOffsetsBeyondTwoToThe31AreRight) {
-  DecodeRun run;
-  const SparsePool pool({262146, 16, 8, 128}, Dtype::bf16);
+/// Of a pool of 8 GiB, bf16 [262146, 16, 8, 128]: page ids at which offsets pass 2^31 and 2^32
+/// elements.
+void expect_the_same_from_every_page(DecodeRun& run, const DeviceTensor& pool) {
   const Tensor low = run.decode_one_page(pool, 0);
   ASSERT_GT(std::abs(low.at(0)), 0.01);
   for (const std::int64_t page : {1, 131071, 131072, 131073, 262143, 262144, 262145})
     EXPECT_EQ(run.decode_one_page(pool, page), low) << page;
+}
+
+/// A2, in address space alone.
+TEST(PagedDecodeV1Test, PageOffsetsBeyondTwoToThe31AreRight) {
+  DecodeRun run;
+  const SparsePool pool({262146, 16, 8, 128}, Dtype::bf16);
+  expect_the_same_from_every_page(run, pool.tensor());
+}
+
+/// A2.
+TEST(PagedDecodeV1Test, PageOffsetsBeyondTwoToThe31AreRightOnAGpu) {
+  std::unique_ptr<DecodeRun> run;
+  try {
+    run = std::make_unique<DecodeRun>(Faults{}, BackendKind::cuda);
+  } catch (const NoDevice& none) {
+    GTEST_SKIP() << none.what();
+  }
+  const TensorType type{Dtype::bf16, {262146, 16, 8, 128}};
+  const DeviceBuffer memory(run->runtime().backend(), type.bytes());
+  run->runtime().backend().fill(memory.data(), std::byte{0xff}, type.bytes());
+  expect_the_same_from_every_page(*run, {type, memory.data()});
 }
 
 TEST(PagedDecodeV1Test, StridesDescribeAPaddedPool) {
@@ -144,11 +167,12 @@ TEST(PagedDecodeV1Test, ValuesAreWeightedByExactlyTheTokensAttended) {
     EXPECT_NEAR(got.out.at(static_cast<std::int64_t>(row) * 64), 1.0 / kTokens[row], 1e-7);
 }
 
-TEST(PagedDecodeV1Test, TheModuleKeyHoldsDtypesHeadDimAndGroupBucket) {
-  EXPECT_EQ(paged_decode_v1_variant(Dtype::f32, Dtype::f16, Dtype::bf16, 96, 5).canonical(),
-            "paged_decode_v1<D=96,GROUP=8>(q=f32,k=f16,v=bf16)");
+TEST(PagedDecodeV1Test, TheModuleKeyHoldsDtypesHeadDimGroupBucketSoftcapAndTile) {
+  EXPECT_EQ(paged_decode_v1_variant({Dtype::bf16, Dtype::f32, Dtype::f16, Dtype::e4m3, 96, 5, true})
+                .canonical(),
+            "paged_decode_v1<D=96,GROUP=8,SOFTCAP=1,TILE=4>(q=bf16,out=f32,k=f16,v=e4m3)");
   const auto bucket = [](std::int64_t group) {
-    return paged_decode_v1_variant(Dtype::f32, Dtype::f32, Dtype::f32, 64, group)
+    return paged_decode_v1_variant({Dtype::f32, Dtype::f32, Dtype::f32, Dtype::f32, 64, group})
         .constants.at(1)
         .second;
   };

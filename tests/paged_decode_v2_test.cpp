@@ -276,9 +276,9 @@ TEST(PagedDecodeV2Test, SaysHowItWasSplit) {
       run.place(DecodeCase("q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16/exact"));
   const HostPageTable table = read_page_table(runtime.backend(), args.table);
   EXPECT_EQ(paged_decode_v2(runtime, args, {runtime, args, table, 2}),
-            "v2 ppc=2 chunks=4 merge=1 bucket=4 threads=128");
+            "v2 ppc=2 tile=4 chunks=4 merge=1 bucket=4 threads=128");
   EXPECT_EQ(paged_decode_v2(runtime, args, {runtime, args, table, 64}),
-            "v2 ppc=64 chunks=3 merge=0 bucket=4 threads=128");
+            "v2 ppc=64 tile=4 chunks=3 merge=0 bucket=4 threads=128");
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ using Ids = std::set<std::string>;
 
 /// They need more workspace than the pair of their kernel: dirty_workspace takes that.
 const std::vector<std::string> kNeedMostWorkspace = {
-    "paged_decode_v2/q=bf16,k=f16,v=f32/d=128,hq=10,hkv=2,page=1,ppc=16/ragged",
-    "paged_decode_v2/q=bf16,k=bf16,v=f32/d=128,hq=10,hkv=2,page=1,ppc=16/ragged",
+    "paged_decode_v2/q=bf16,k=f16,v=f32/d=128,hq=10,hkv=2,page=1,softcap=5,ppc=16/ragged",
+    "paged_decode_v2/q=bf16,k=bf16,v=f32/d=128,hq=10,hkv=2,page=1,softcap=5,ppc=16/ragged",
 };
 
 /// What faults of launches strike and its twin, of each kernel or of the one that splits. An even
@@ -46,8 +46,18 @@ std::vector<std::string> selection(std::string_view kernel = "") {
   return ids;
 }
 
+/// The smoke cases of tuned plans, and one whose plan is given.
+std::vector<std::string> tuned_selection() {
+  std::vector<std::string> ids = {kNeedMostWorkspace.front()};
+  for (const KernelSpec& spec : registry())
+    for (const std::string& id : spec.smoke)
+      if (id.find("ppc=tuned") != id.npos) ids.push_back(id);
+  return ids;
+}
+
 /// A deadline that no well case misses is long, and each hang waits for all of it: one kernel.
 std::vector<std::string> selection(const Plant& plant) {
+  if (plant.expected_carrier == "autotune_memo") return tuned_selection();
   return selection(plant.name == "hang" ? "paged_decode_v2" : "");
 }
 
@@ -156,6 +166,20 @@ void expect_splits_blamed(const json& found) {
     EXPECT_TRUE(well.contains(finding["sequence"][0])) << finding.dump(2);
 }
 
+/// Those that the plant's key does not tell from another; the third is tuned well.
+void expect_tuned_blamed(const json& found, const Plant& plant) {
+  const bool by_dtype = plant.name == "memo_without_dtype";
+  Ids expected;
+  for (const std::string& id : tuned_selection()) {
+    if (id.find("ppc=tuned") == id.npos) continue;
+    const Case c = parse_case(registry(), id);
+    if (by_dtype ? c.constant("page") == 16 : c.dtype("k") == Dtype::f16) expected.insert(id);
+  }
+  EXPECT_EQ(expected.size(), 2u);
+  EXPECT_EQ(blamed(found), expected);
+  EXPECT_EQ(found["findings"].size(), 1u);
+}
+
 class PlantsCaughtTest : public testing::TestWithParam<Plant> {};
 
 TEST_P(PlantsCaughtTest, IsFoundToldApartBlamedAndReplayedWhileTheRestRuns) {
@@ -174,6 +198,7 @@ TEST_P(PlantsCaughtTest, IsFoundToldApartBlamedAndReplayedWhileTheRestRuns) {
     EXPECT_EQ(c["verdict"] == "passed" && c["distinct_bits"] == 1, !ill.contains(c["id"]))
         << c.dump(2);
   if (plant.name == "dirty_workspace") expect_splits_blamed(found);
+  if (plant.expected_carrier == "autotune_memo") expect_tuned_blamed(found, plant);
   expect_covered(found["coverage"], plant, ids.size(), ill);
   expect_replayed(found["findings"][0], plant);
 }

@@ -52,7 +52,8 @@ TEST(PlantsTest, AnUnknownNameIsAUsageErrorNamingTheKnownOnes) {
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
               "no plant is called 'weak_modul_key'; there are weak_module_key, drift, "
-              "dirty_workspace, unlocked_first_use, unwritten_output, overrun, input_overwritten, abort, hang, "
+              "dirty_workspace, memo_without_dtype, memo_without_page_size, unlocked_first_use, "
+              "unwritten_output, overrun, input_overwritten, abort, hang, "
               "sticky_error");
   }
 }
@@ -66,6 +67,8 @@ TEST(PlantsTest, SayWhatFindingTheyMustProduce) {
             (std::vector<std::string>{
                 "weak_module_key: order_dependent/ module_cache", "drift: order_dependent/bits ",
                 "dirty_workspace: order_dependent/ workspace_pool",
+                "memo_without_dtype: order_dependent/plan autotune_memo",
+                "memo_without_page_size: order_dependent/plan autotune_memo",
                 "unlocked_first_use: order_dependent/error module_cache",
                 "unwritten_output: hygiene/unwritten ", "overrun: hygiene/guard ",
                 "input_overwritten: hygiene/input ", "abort: crash/crash ",

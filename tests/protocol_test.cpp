@@ -20,6 +20,7 @@ Outcome sample_outcome() {
   Outcome outcome;
   outcome.status = Status::ok;
   outcome.plan = "v1 bucket=4";
+  outcome.timed_plan = true;
   outcome.outputs = {{"out", digest("a")}, {"lse", digest("b")}};
   outcome.unwritten = 3;
   outcome.broken_guards = {"out"};
@@ -66,7 +67,8 @@ const std::vector<std::string>& nonsense() {
 }
 
 TEST(ProtocolTest, RequestsSurviveTheWay) {
-  const Hello hello = {"/p a\"ck.h5", "/blobs", "/modules", "host", {"drift", "weak_module_key"}};
+  const Hello hello = {"/p a\"ck.h5", "/blobs",  "/modules", "host", {"drift", "weak_module_key"},
+                       "/spare",      "measure", "/plans"};
   const Request greeted = parse_request(hello_request(hello));
   EXPECT_EQ(greeted.op, "hello");
   EXPECT_EQ(greeted.hello.pack, hello.pack);
@@ -74,6 +76,10 @@ TEST(ProtocolTest, RequestsSurviveTheWay) {
   EXPECT_EQ(greeted.hello.modules, hello.modules);
   EXPECT_EQ(greeted.hello.backend, hello.backend);
   EXPECT_EQ(greeted.hello.plants, hello.plants);
+  EXPECT_EQ(greeted.hello.spare_modules, hello.spare_modules);
+  EXPECT_EQ(greeted.hello.autotune, hello.autotune);
+  EXPECT_EQ(greeted.hello.autotune_file, hello.autotune_file);
+  EXPECT_EQ(parse_request(hello_request({"p", "b", "m", "host", {}})).hello.autotune, "recorded");
   EXPECT_EQ(parse_request(run_request("k/id", 1)).poison, 1u);
   EXPECT_EQ(parse_request(run_request("k/id", 1)).id, "k/id");
   EXPECT_EQ(parse_request(describe_request("k/id")).op, "describe");
@@ -90,6 +96,7 @@ TEST(ProtocolTest, AnOutcomeSurvivesTheWay) {
   EXPECT_EQ(got.status, want.status);
   EXPECT_EQ(got.detail, want.detail);
   EXPECT_EQ(got.plan, want.plan);
+  EXPECT_EQ(got.timed_plan, want.timed_plan);
   EXPECT_EQ(got.outputs, want.outputs);
   EXPECT_EQ(got.unwritten, want.unwritten);
   EXPECT_EQ(got.broken_guards, want.broken_guards);
@@ -219,6 +226,8 @@ TEST(ProtocolTest, AFieldOfTheWrongTypeIsNonsense) {
 
 TEST(ProtocolTest, AnotherVersionIsRefusedByBothSides) {
   const std::string greeting = hello_request({"p", "b", "m", "host", {}});
+  EXPECT_THROW(parse_request(replaced(greeting, R"("backend")", R"("autotune":"now","backend")")),
+               UsageError);
   EXPECT_THROW(parse_request(replaced(greeting, R"("protocol":1)", R"("protocol":2)")), UsageError);
   EXPECT_THROW(parse_request(replaced(greeting, "host", "vulkan")), UsageError);
   EXPECT_THROW(parse_hello_reply(replaced(hello_reply({}), R"("protocol":1)", R"("protocol":2)")),
@@ -257,6 +266,7 @@ std::string refusal(const std::string& op, const std::string& line) {
   if (op == "hello") return parse_hello_reply(line).worker.empty() ? "no worker" : "";
   if (op == "describe") return parse_describe_reply(line).empty() ? "no modules" : "";
   Outcome outcome = parse_done_reply(line);
+  if (op == "prepare") outcome = parse_prepare_reply(line).outcome;
   if (op == "run") outcome = parse_run_reply(line);
   if (op == "together") outcome = parse_together_reply(line, 2).at(0);
   if (op == "snapshot") outcome = parse_snapshot_reply(line).outcome;

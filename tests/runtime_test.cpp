@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "device/split_kv_merge.hpp"
 #include "fake_device.hpp"
 #include "temporary_folder.hpp"
 
@@ -121,9 +122,7 @@ TEST_F(RuntimeTest, HostRuntimeRunsOnTheHost) {
 
 /// What the disk cache puts behind an image does not keep it from loading, cold or warm.
 TEST_F(RuntimeTest, HostRuntimeLoadsWhatTheDiskCacheKeeps) {
-  const VariantSpec spec{"paged_decode_v1",
-                         {{"D", 64}, {"GROUP", 1}},
-                         {{"q", Dtype::f32}, {"k", Dtype::f32}, {"v", Dtype::f32}}};
+  const VariantSpec spec = split_kv_merge_variant(Dtype::f32, Dtype::f16, 64);
   for (const char* when : {"cold", "warm"}) {
     const auto runtime = make_runtime(BackendKind::host, folder_.path());
     EXPECT_NO_THROW(runtime->modules().get(spec, runtime->trace())) << when;

@@ -77,7 +77,7 @@ Judge SimulatedSuite::judge() const {
 
 OutputDigest SimulatedSuite::write(Answer answer, std::size_t variant) {
   double factor = 1;
-  if (answer == Answer::drifted) factor += std::ldexp(1, -21);
+  if (answer == Answer::drifted || answer == Answer::timed_plan) factor += std::ldexp(1, -21);
   if (answer == Answer::wrong) factor = 2 + static_cast<double>(variant);
   Tensor tensor = filled(kOutputType, 1, factor);
   const Digest content = digest(tensor);
@@ -176,7 +176,9 @@ Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned 
 
   Outcome outcome;
   outcome.status = Status::ok;
-  outcome.plan = answer == Answer::other_plan ? "threads=256" : "threads=128";
+  outcome.timed_plan = answer == Answer::timed_plan;
+  const bool other_plan = answer == Answer::other_plan || outcome.timed_plan;
+  outcome.plan = other_plan ? "threads=256" : "threads=128";
   if (answer == Answer::crash || answer == Answer::hang) {
     outcome.status = answer == Answer::crash ? Status::crashed : Status::timed_out;
     outcome.detail = answer == Answer::crash ? "signal 11" : "no answer";

@@ -17,7 +17,18 @@
 namespace parity {
 
 /// What a simulated run does. `drifted`: other bits inside the tolerance.
-enum class Answer { right, drifted, wrong, unwritten, other_plan, crash, hang, refused };
+/// `timed_plan`: another plan, chosen by timing, with other bits.
+enum class Answer {
+  right,
+  drifted,
+  wrong,
+  unwritten,
+  other_plan,
+  timed_plan,
+  crash,
+  hang,
+  refused
+};
 
 /// A run as a leak sees it.
 struct SimulatedRun {

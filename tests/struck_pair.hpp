@@ -1,9 +1,9 @@
 // Of a kernel, the smoke cases that show what faults of launches strike and what they leave alone.
 #pragma once
 
-#include <functional>
-#include <numeric>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "device/faults.hpp"
@@ -17,9 +17,17 @@ struct StruckPair {
   Case twin;
 };
 
+/// Of two cases of one kernel. An axis that follows another in both does not count by itself.
 inline std::int64_t dtypes_that_differ(const Case& a, const Case& b) {
-  return std::inner_product(a.dtypes.begin(), a.dtypes.end(), b.dtypes.begin(), std::int64_t{0},
-                            std::plus<>(), std::not_equal_to<>());
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < a.dtypes.size(); ++i) {
+    const std::string& leader = a.spec->dtypes[i].same_as;
+    const auto follows = [&](const Case& c) {
+      return !leader.empty() && c.dtypes[i] == c.dtype(leader);
+    };
+    if (a.dtypes[i] != b.dtypes[i] && !(follows(a) && follows(b))) ++count;
+  }
+  return count;
 }
 
 /// The cheapest pair in suite smoke whose recipe is not degenerate; none: a fault of a launch could

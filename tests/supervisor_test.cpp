@@ -270,6 +270,14 @@ TEST_F(SupervisorTest, PrepareReachesEveryCaseThoughOneEndsItsWorker) {
   EXPECT_EQ(supervisor.process_starts(), 0u);
 }
 
+TEST_F(SupervisorTest, PrepareGivesEachWarningOnceInTheOrderOfTheCases) {
+  Supervisor supervisor(options("warning"));
+  const std::vector<std::string> want = {"no room here", "of fake/other", "of fake/plain"};
+  EXPECT_EQ(supervisor.prepare(std::vector<std::size_t>{kOther, kPlain}), want);
+  EXPECT_TRUE(Supervisor(options()).prepare(std::vector<std::size_t>{kPlain}).empty());
+  EXPECT_TRUE(Supervisor(options("garbled")).prepare(std::vector<std::size_t>{kPlain}).empty());
+}
+
 TEST_F(SupervisorTest, DescribeNamesModules) {
   Supervisor supervisor(options());
   const std::vector<ModuleDescription> modules = supervisor.describe(kOther);

@@ -90,7 +90,7 @@ TEST_F(WorkerTest, HelloSaysWhatItIsAndWhatNobodyLooksAt) {
   EXPECT_EQ(reply.backend, "host");
   EXPECT_FALSE(reply.device_arch.empty());
   EXPECT_EQ(std::count(reply.kernels.begin(), reply.kernels.end(), "paged_decode_v1"), 1);
-  const std::vector<std::string> carriers = {"module_cache", "workspace_pool"};
+  const std::vector<std::string> carriers = {"module_cache", "workspace_pool", "autotune_memo"};
   EXPECT_EQ(reply.carriers.probe, carriers);
   EXPECT_EQ(reply.carriers.restore, carriers);
   EXPECT_EQ(reply.carriers.set, carriers);
@@ -148,8 +148,8 @@ TEST_F(WorkerTest, TheWeakKeyLeaksTheFirstDtypeAndTheCellSaysSo) {
   const Outcome after = run(*worker, kF32);
   EXPECT_NE(after.outputs, alone.outputs);
   ASSERT_EQ(after.cells.size(), 1u);
-  EXPECT_EQ(after.cells[0].built_for, "q=f32,k=f16,v=f16");
-  EXPECT_EQ(after.cells[0].used_for, "q=f32,k=f32,v=f32");
+  EXPECT_EQ(after.cells[0].built_for, "q=f32,out=f32,k=f16,v=f16");
+  EXPECT_EQ(after.cells[0].used_for, "q=f32,out=f32,k=f32,v=f32");
   EXPECT_EQ(after.cells[0].writer, kF16);
 }
 
@@ -171,7 +171,8 @@ TEST_F(WorkerTest, DescribeAndPrepareWriteTheSourceTheyName) {
   auto worker = greeted();
   const auto modules = parse_describe_reply(ask(*worker, describe_request(kF32)));
   ASSERT_EQ(modules.size(), 1u);
-  EXPECT_EQ(modules[0].key, "paged_decode_v1<D=64,GROUP=1>(q=f32,k=f32,v=f32)");
+  EXPECT_EQ(modules[0].key,
+            "paged_decode_v1<D=64,GROUP=1,SOFTCAP=0,TILE=4>(q=f32,out=f32,k=f32,v=f32)");
   EXPECT_EQ(parse_done_reply(ask(*worker, prepare_request(kF32))).status, Status::ok);
   EXPECT_TRUE(fs::exists(modules[0].source_path)) << modules[0].source_path;
   const SnapshotReply after = parse_snapshot_reply(ask(*worker, snapshot_request("module_cache")));
@@ -196,7 +197,8 @@ TEST_F(WorkerTest, AWrongRequestIsAnsweredAndTheWorkerLivesOn) {
   const std::string unpacked = "paged_decode_v1/q=f32,k=f32,v=f32/d=96,hq=2,hkv=2,page=1/short";
   EXPECT_EQ(run(*worker, unpacked).status, Status::error);
   const Outcome carrier = parse_done_reply(ask(*worker, restore_request("memo")));
-  EXPECT_EQ(carrier.detail, "no carrier is called 'memo'; there are module_cache, workspace_pool");
+  EXPECT_EQ(carrier.detail,
+            "no carrier is called 'memo'; there are module_cache, workspace_pool, autotune_memo");
   EXPECT_EQ(parse_done_reply(ask(*worker, set_request("module_cache", "?"))).status, Status::error);
   EXPECT_EQ(run(*worker, kF32).status, Status::ok);
 }

@@ -13,6 +13,12 @@ struct f16 {
 struct bf16 {
   u16 bits;
 };
+struct e4m3 {  // OCP "FN": no infinity; all ones but the sign is NaN
+  u8 bits;
+};
+struct e5m2 {
+  u8 bits;
+};
 
 #if !defined(PARITY_HOST_MODULE)
 PARITY_DEVICE u32 bits_of(f32 value) {
@@ -30,6 +36,9 @@ PARITY_DEVICE f32 log2(f32 x) {
 PARITY_DEVICE f32 fma(f32 a, f32 b, f32 c) {
   return ::fmaf(a, b, c);
 }
+PARITY_DEVICE f32 tanh(f32 x) {
+  return ::tanhf(x);
+}
 #else
 PARITY_DEVICE u32 bits_of(f32 value) {
   return __builtin_bit_cast(u32, value);
@@ -45,6 +54,9 @@ PARITY_DEVICE f32 log2(f32 x) {
 }
 PARITY_DEVICE f32 fma(f32 a, f32 b, f32 c) {
   return __builtin_fmaf(a, b, c);
+}
+PARITY_DEVICE f32 tanh(f32 x) {
+  return __builtin_tanhf(x);
 }
 #endif
 
@@ -83,6 +95,36 @@ PARITY_DEVICE f32 to_float(f16 x) {
   return f32_of(sign | ((exponent + 112) << 23) | (mantissa << 13));
 #endif
 }
+
+/// The upper half of an f16.
+PARITY_DEVICE f32 to_float(e5m2 x) {
+  return to_float(f16{static_cast<u16>(x.bits << 8)});
+}
+
+/// Exponent and mantissa as those of an f32 whose bias is 120 larger.
+PARITY_DEVICE f32 to_float(e4m3 x) {
+  const u32 sign = static_cast<u32>(x.bits & 0x80u) << 24;
+  const u32 magnitude = x.bits & 0x7fu;
+  const f32 value = f32_of(magnitude << 20) * 0x1p120f;
+  return f32_of(sign | (magnitude == 0x7fu ? 0x7fc00000u : bits_of(value)));
+}
+
+/// Of the two elements in the low half of `pair`.
+template <class T>
+PARITY_DEVICE void pair_to_float(u32 pair, f32& first, f32& second) {
+  first = to_float(T{static_cast<u8>(pair & 0xffu)});
+  second = to_float(T{static_cast<u8>((pair >> 8) & 0xffu)});
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+template <>
+PARITY_DEVICE void pair_to_float<e4m3>(u32 pair, f32& first, f32& second) {
+  u32 halves;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<u16>(pair)));
+  first = to_float(f16{static_cast<u16>(halves & 0xffffu)});
+  second = to_float(f16{static_cast<u16>(halves >> 16)});
+}
+#endif
 
 /// Rounds to nearest even; a NaN stays one.
 template <class T>
@@ -132,34 +174,59 @@ struct alignas(16) Words4 {
   u32 word[4];
 };
 
+struct alignas(8) Words2 {
+  u32 word[2];
+};
+
 /// Eight elements as they lie in memory.
 template <class T>
 struct Pack8 {
   Words4 part[sizeof(T) / 2];
 };
+template <>
+struct Pack8<e4m3> {
+  Words2 part[1];
+};
+template <>
+struct Pack8<e5m2> {
+  Words2 part[1];
+};
 
 /// Read-only data that is used once, so it need not stay in L1.
 PARITY_DEVICE Words4 load_words(const void* address) {
-#if !defined(PARITY_HOST_MODULE)
   Words4 w;
+#if !defined(PARITY_HOST_MODULE)
   asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
       : "=r"(w.word[0]), "=r"(w.word[1]), "=r"(w.word[2]), "=r"(w.word[3])
       : "l"(address));
-  return w;
 #else
-  Words4 w;
   __builtin_memcpy(&w, address, sizeof w);
-  return w;
 #endif
+  return w;
+}
+PARITY_DEVICE Words2 load_two_words(const void* address) {
+  Words2 w;
+#if !defined(PARITY_HOST_MODULE)
+  asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+      : "=r"(w.word[0]), "=r"(w.word[1])
+      : "l"(address));
+#else
+  __builtin_memcpy(&w, address, sizeof w);
+#endif
+  return w;
 }
 
-/// `address`: 16-byte aligned.
+/// `address`: aligned to eight elements, or to 16 bytes where those are more.
 template <class T>
 PARITY_DEVICE Pack8<T> load8(const T* address) {
   Pack8<T> pack;
+  const auto* const bytes = reinterpret_cast<const char*>(address);
+  if constexpr (sizeof(T) == 1) {
+    pack.part[0] = load_two_words(bytes);
+  } else {
 #pragma unroll
-  for (u32 i = 0; i < sizeof(T) / 2; ++i)
-    pack.part[i] = load_words(reinterpret_cast<const char*>(address) + 16 * i);
+    for (u32 i = 0; i < sizeof(T) / 2; ++i) pack.part[i] = load_words(bytes + 16 * i);
+  }
   return pack;
 }
 
@@ -173,10 +240,25 @@ PARITY_DEVICE void unpack(const Pack8<T>& pack, f32 (&values)[8]) {
   }
 }
 
+template <class T>
+PARITY_DEVICE void unpack_bytes(const Pack8<T>& pack, f32 (&values)[8]) {
+#pragma unroll
+  for (u32 i = 0; i < 4; ++i)
+    pair_to_float<T>(pack.part[0].word[i / 2] >> (16 * (i % 2)), values[2 * i], values[2 * i + 1]);
+}
+
 template <>
 PARITY_DEVICE void unpack<f32>(const Pack8<f32>& pack, f32 (&values)[8]) {
 #pragma unroll
   for (u32 i = 0; i < 8; ++i) values[i] = f32_of(pack.part[i / 4].word[i % 4]);
+}
+
+PARITY_DEVICE void unpack(const Pack8<e4m3>& pack, f32 (&values)[8]) {
+  unpack_bytes(pack, values);
+}
+
+PARITY_DEVICE void unpack(const Pack8<e5m2>& pack, f32 (&values)[8]) {
+  unpack_bytes(pack, values);
 }
 
 template <class T>

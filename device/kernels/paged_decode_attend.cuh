@@ -14,11 +14,14 @@ namespace parity {
 using Q = PARITY_DTYPE_Q;
 using K = PARITY_DTYPE_K;
 using V = PARITY_DTYPE_V;
+using Out = PARITY_DTYPE_OUT;
 
 constexpr u32 kGroup = PARITY_GROUP;
-constexpr u32 kUnroll = 4;  // tokens of a stream in flight
+constexpr bool kSoftcap = PARITY_SOFTCAP != 0;
+constexpr u32 kUnroll = PARITY_TILE;  // tokens of a stream in flight
 static_assert(kThreads == kPagedDecodeThreads);
-constexpr u32 kBlocksAtOnce = paged_decode_blocks_at_once(kHeadDim, kGroup, sizeof(K) + sizeof(V));
+constexpr u32 kBlocksAtOnce =
+    paged_decode_blocks_at_once(kHeadDim, kGroup, sizeof(K) + sizeof(V), kUnroll, kSoftcap);
 constexpr u32 kTile = kStreams * kUnroll;
 constexpr u32 kChainTiles = kLongestChain / kUnroll;
 
@@ -71,8 +74,12 @@ PARITY_DEVICE f32 rescale(f32 old_max, f32 new_max) {
   return exp2(old_max - base_of(new_max));
 }
 
-/// Of the row's pages cut into chunks of `chunk_pages`, those of one. A row without pages is one
-/// empty chunk.
+PARITY_DEVICE u32 page_of(const PagedDecodeParams& p, u32 position) {
+  return static_cast<u32>((static_cast<u64>(position) * p.page_magic) >> p.page_shift);
+}
+
+/// Of the row's pages cut into chunks of `chunk_pages`, the attended tokens of one. A row without
+/// pages is one empty chunk. Positions count from the chunk's first slot.
 PARITY_DEVICE Row find_row(const PagedDecodeParams& p, u32 row, u32 chunk, u32 chunk_pages) {
   const u32 begin = static_cast<u32>(p.indptr[row]);
   const u32 pages = static_cast<u32>(p.indptr[row + 1]) - begin;
@@ -80,9 +87,14 @@ PARITY_DEVICE Row find_row(const PagedDecodeParams& p, u32 row, u32 chunk, u32 c
   const u32 first_page = chunk * chunk_pages;
   const u32 left = pages - first_page;
   const u32 mine = left < chunk_pages ? left : chunk_pages;
-  const u32 first = chunk == 0 ? static_cast<u32>(p.first_page_offset[row]) : 0;
-  const u32 last = mine == left ? static_cast<u32>(p.last_page_len[row]) : p.page_size;
-  return {p.indices + begin + first_page, first, (mine - 1) * p.page_size + last - first};
+  const u32 last = static_cast<u32>(p.last_page_len[row]);
+  const u32 row_end = (left - 1) * p.page_size + last;
+  const u32 end = mine == left ? row_end : mine * p.page_size;
+  u32 first = chunk == 0 ? static_cast<u32>(p.first_page_offset[row]) : 0;
+  if (p.window != 0 && row_end > p.window && first < row_end - p.window) first = row_end - p.window;
+  if (first >= end) return {p.indices, 0, 0};
+  const u32 skipped = page_of(p, first);
+  return {p.indices + begin + first_page + skipped, first - skipped * p.page_size, end - first};
 }
 
 /// Of tokens from `token` on, kStreams apart; of the row's last one for those behind it, so that
@@ -92,7 +104,7 @@ PARITY_DEVICE void find_places(const PagedDecodeParams& p, const Row& row, u32 t
 #pragma unroll
   for (u32 i = 0; i < kUnroll; ++i, token += kStreams) {
     const u32 position = row.first + (token < row.tokens ? token : row.tokens - 1);
-    const u32 page = static_cast<u32>((static_cast<u64>(position) * p.page_magic) >> p.page_shift);
+    const u32 page = page_of(p, position);
     places[i] = {row.pages[page], position - page * p.page_size};
   }
 }
@@ -112,22 +124,27 @@ PARITY_DEVICE void load_tokens(const T* base, i64 page_stride, i64 slot_stride,
   }
 }
 
-/// q · scale of the block's heads as [head][half][lane][4] floats, zero beyond `heads` and D:
+/// Eight elements of one head's q, times scale, to their places: [head][half][lane][4] floats, for
 /// conflict-free 16-byte reads.
+PARITY_DEVICE void stage_head(const f32 (&values)[8], f32 scale, u32 head, u32 lane, f32* query) {
+#pragma unroll
+  for (u32 j = 0; j < 8; ++j)
+    query[((head * 2 + j / 4) * kLanes + lane) * 4 + j % 4] = values[j] * scale;
+}
+
+/// q · scale of the block's heads, zero beyond `heads` and D.
 PARITY_DEVICE void stage_query(const Q* q, f32 scale, u32 heads, f32* query) {
   for (u32 i = thread_x(); i < kGroup * kLanes; i += kThreads) {
     const u32 head = i / kLanes, lane = i % kLanes;
     f32 values[8] = {};
     if (head < heads && lane < kPacks) load8(q + head * kHeadDim + lane * 8, values);
-#pragma unroll
-    for (u32 j = 0; j < 8; ++j)
-      query[((head * 2 + j / 4) * kLanes + lane) * 4 + j % 4] = values[j] * scale;
+    stage_head(values, scale, head, lane, query);
   }
 }
 
-/// Score of every token and head, in every lane of the stream.
-PARITY_DEVICE void dot_products(const Pack8<K> (&packs)[kUnroll], const f32* query, u32 lane,
-                                f32 (&scores)[kUnroll * kGroup]) {
+/// Score of every token and head, in every lane of the stream. `softcap`: as in the parameters.
+PARITY_DEVICE void score_tokens(const Pack8<K> (&packs)[kUnroll], const f32* query, u32 lane,
+                                f32 softcap, f32 (&scores)[kUnroll * kGroup]) {
 #pragma unroll
   for (u32 h = 0; h < kGroup; ++h) {
     f32 q[8];
@@ -144,6 +161,10 @@ PARITY_DEVICE void dot_products(const Pack8<K> (&packs)[kUnroll], const f32* que
     }
   }
   segment_sum<kLanes>(kFullWarp, scores);
+  if constexpr (kSoftcap) {
+#pragma unroll
+    for (u32 i = 0; i < kUnroll * kGroup; ++i) scores[i] = softcap * tanh(scores[i]);
+  }
 }
 
 /// Turns scores into weights relative to the new maximum, and rescales what the state holds.
@@ -204,9 +225,10 @@ PARITY_DEVICE void flush(Softmax& state, const Flushed& flushed, bool first) {
   clear(state);
 }
 
-/// Merges the streams for eight elements of one head and writes them.
-template <class Out>
-PARITY_DEVICE void merge_streams(const Flushed& flushed, u32 head, u32 lane, Out* out, f32* lse) {
+/// Merges the streams for eight elements of one head and writes them, times `scale`.
+template <class T>
+PARITY_DEVICE void merge_streams(const Flushed& flushed, u32 head, u32 lane, f32 scale, T* out,
+                                 f32* lse) {
   f32 max = -infinity();
   for (u32 s = 0; s < kStreams; ++s)
     max = larger(max, flushed.max[head * kThreads + s * kLanes + lane]);
@@ -222,7 +244,7 @@ PARITY_DEVICE void merge_streams(const Flushed& flushed, u32 head, u32 lane, Out
   }
   const bool nothing = sum == 0.0f;  // not attended, or every score -inf
 #pragma unroll
-  for (u32 j = 0; j < 8; ++j) value[j] = nothing ? 0.0f : value[j] / sum;
+  for (u32 j = 0; j < 8; ++j) value[j] = nothing ? 0.0f : value[j] / sum * scale;
   store8(out + lane * 8, value);
   if (lane == 0) *lse = nothing ? -infinity() : max + log2(sum);
 }
@@ -253,7 +275,7 @@ PARITY_DEVICE void attend(const PagedDecodeParams& p, const Row& row, u32 kv_hea
     find_places(p, row, token + kTile, next);
 
     f32 scores[kUnroll * kGroup];
-    dot_products(k, query, lane, scores);
+    score_tokens(k, query, lane, p.softcap, scores);
     if (tile + kTile > row.tokens) {
 #pragma unroll
       for (u32 i = 0; i < kUnroll * kGroup; ++i)
@@ -288,11 +310,11 @@ PARITY_DEVICE Task find_task(const PagedDecodeParams& p) {
 }
 
 /// Every head of the task: `out` and `lse` are its first head's.
-template <class Out>
-PARITY_DEVICE void write_heads(const Flushed& flushed, u32 heads, Out* out, f32* lse) {
+template <class T>
+PARITY_DEVICE void write_heads(const Flushed& flushed, u32 heads, f32 scale, T* out, f32* lse) {
   for (u32 i = thread_x(); i < heads * kLanes; i += kThreads) {
     const u32 head = i / kLanes, lane = i % kLanes;
-    if (lane < kPacks) merge_streams(flushed, head, lane, out + head * kHeadDim, lse + head);
+    if (lane < kPacks) merge_streams(flushed, head, lane, scale, out + head * kHeadDim, lse + head);
   }
 }
 

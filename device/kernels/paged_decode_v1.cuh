@@ -16,7 +16,8 @@ PARITY_KERNEL(paged_decode_v1, PagedDecodeParams, kThreads, kBlocksAtOnce) {
   block_barrier();
   attend(p, find_row(p, task.row, 0, 0xffffffffu), task.kv_head, query, flushed);
   block_barrier();
-  write_heads(flushed, task.heads, static_cast<Q*>(p.out) + head * kHeadDim, p.lse + head);
+  write_heads(flushed, task.heads, p.out_scale, static_cast<Out*>(p.out) + head * kHeadDim,
+              p.lse + head);
 }
 
 }  // namespace parity

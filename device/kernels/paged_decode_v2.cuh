@@ -26,9 +26,11 @@ PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, kThreads, kBlocksAtOnce) {
   block_barrier();
   const u64 head = static_cast<u64>(chunk) * heads + task.first_head;
   if (p.direct != 0)
-    write_heads(flushed, task.heads, static_cast<Q*>(c.out) + head * kHeadDim, c.lse + head);
+    write_heads(flushed, task.heads, c.out_scale, static_cast<Out*>(c.out) + head * kHeadDim,
+                c.lse + head);
   else
-    write_heads(flushed, task.heads, p.partial_out + head * kHeadDim, p.partial_lse + head);
+    write_heads(flushed, task.heads, c.out_scale, p.partial_out + head * kHeadDim,
+                p.partial_lse + head);
 }
 
 }  // namespace parity

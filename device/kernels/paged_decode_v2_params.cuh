@@ -12,7 +12,7 @@ struct PagedDecodeV2Params {
   float* partial_out;    // [chunks, Hq, D]
   float* partial_lse;    // [chunks, Hq]
   unsigned pages_per_chunk;
-  /// Every row has one chunk: results go to common.out and common.lse, in q's dtype.
+  /// Every row has one chunk: results go to common.out and common.lse, in OUT.
   unsigned direct;
 };
 

@@ -13,9 +13,9 @@
 
 namespace parity {
 
-/// Makes a module's key from its spec, its rendered text and who compiles it: make_module_key.
+/// Makes a module's key from its spec, the digest of its rendered text and who compiles it: make_module_key.
 using MakeKey =
-    std::function<ModuleKey(const VariantSpec&, const std::string& text, const ToolchainIdentity&)>;
+    std::function<ModuleKey(const VariantSpec&, const Digest& text, const ToolchainIdentity&)>;
 
 /// A fault of a kernel's keys, shown at the first key that has it.
 struct KeyFault {

@@ -1,31 +1,115 @@
 // Binds the paged decode reference to cases.
 #include "harness/kernels/paged_decode_expectation.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "harness/kernels/attention_bounds.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
+#include "harness/kernels/paged_decode_layout.hpp"
 #include "reference/paged_decode.hpp"
 
 namespace parity {
+namespace {
+
+/// What a kernel with one fault would answer. Each output by itself, so that neither does the
+/// rejecting for the other.
+class WrongAnswers {
+ public:
+  explicit WrongAnswers(ReferenceResult& result) : result_(result) {}
+
+  void add_out(const std::string& fault, Tensor out) {
+    TensorList answer;
+    answer.push_back({"out", std::move(out)});
+    result_.wrong_answers.emplace_back(fault, std::move(answer));
+  }
+  void add_lse(const std::string& fault, Tensor lse) {
+    TensorList answer;
+    answer.push_back({"lse", std::move(lse)});
+    result_.wrong_answers.emplace_back(fault + " in lse", std::move(answer));
+  }
+  void add(const std::string& fault, const PagedDecodeProblem& problem) {
+    PagedDecodeReference answer = paged_decode(problem);
+    add_out(fault, std::move(answer.out));
+    add_lse(fault, std::move(answer.lse));
+  }
+
+ private:
+  ReferenceResult& result_;
+};
+
+/// One token more or less than the window holds, where some row has a token outside it.
+void add_wrong_windows(const Case& c, const PagedDecodeProblem& problem, WrongAnswers& answers) {
+  const bool matters = std::ranges::any_of(
+      paged_decode_rows(c.recipe, c.constant("page")),
+      [&](const PagedRow& row) { return problem.window > 0 && row.tokens > problem.window; });
+  if (!matters) return;
+  PagedDecodeProblem wrong = problem;
+  wrong.window = problem.window + 1;
+  answers.add("window_one_longer", wrong);
+  // Without its one token a row of window 1 attends to nothing: that is last_token_dropped. In out,
+  // one ordinary token of thousands is less than a 16-bit output's spacing.
+  wrong.window = problem.window - 1;
+  if (wrong.window > 0) answers.add_lse("window_one_shorter", paged_decode(wrong).lse);
+}
+
+/// Softcap and scales, where there are any.
+void add_ignored_factors(const PagedDecodeProblem& problem, const Tensor& out,
+                         WrongAnswers& answers) {
+  if (problem.softcap != 0) {
+    PagedDecodeProblem uncapped = problem;
+    uncapped.softcap = 0;
+    answers.add("softcap_ignored", uncapped);
+  }
+  if (problem.k_scale != 1) {
+    PagedDecodeProblem unscaled = problem;
+    unscaled.k_scale = 1;
+    answers.add("k_scale_ignored", unscaled);
+  }
+  if (problem.v_scale == 1) return;
+  Tensor unscaled(out.type());
+  for (std::int64_t i = 0; i < out.elements(); ++i) unscaled.set(i, out.at(i) / problem.v_scale);
+  answers.add_out("v_scale_ignored", std::move(unscaled));
+}
+
+}  // namespace
+
+PagedPool paged_decode_pool(const Case& c, const TensorList& inputs, Pool which) {
+  const PageLayout layout = page_layout(c);
+  const Tensor& tensor = find(inputs, pool_tensor(layout, which));
+  const PoolPlace place = pool_place(layout, which, tensor.shape());
+  return {.tensor = tensor,
+          .pages = place.pages,
+          .stride_page = place.stride_page,
+          .stride_slot = place.stride_slot,
+          .stride_head = place.stride_head,
+          .offset = place.offset};
+}
+
 PagedDecodeProblem paged_decode_problem(const Case& c, const TensorList& inputs) {
   return {.q = find(inputs, "q"),
-          .k_pages = find(inputs, "k_pages"),
-          .v_pages = find(inputs, "v_pages"),
+          .k = paged_decode_pool(c, inputs, Pool::k),
+          .v = paged_decode_pool(c, inputs, Pool::v),
           .page_indptr = find(inputs, "page_indptr"),
           .page_indices = find(inputs, "page_indices"),
           .last_page_len = find(inputs, "last_page_len"),
           .first_page_offset = find(inputs, "first_page_offset"),
-          .scale = paged_decode_scale(c)};
+          .page_size = c.constant("page"),
+          .kv_heads = c.constant("hkv"),
+          .scale = paged_decode_scale(c),
+          .k_scale = paged_decode_scales(c).k,
+          .v_scale = paged_decode_scales(c).v,
+          .softcap = static_cast<double>(c.constant("softcap")),
+          .window = c.constant("window")};
 }
 
 std::vector<PackOutput> paged_decode_outputs(const Case& c) {
   const auto batch =
       static_cast<std::int64_t>(paged_decode_rows(c.recipe, c.constant("page")).size());
   PackOutput out{"out",
-                 {c.dtype("q"), {batch, c.constant("hq"), c.constant("d")}},
+                 {c.dtype("out"), {batch, c.constant("hq"), c.constant("d")}},
                  OutputRule::rows,
                  std::nullopt,
                  std::nullopt};
@@ -40,21 +124,18 @@ std::vector<PackOutput> paged_decode_outputs(const Case& c) {
 ReferenceResult paged_decode_expectation(const Case& c, const TensorList& inputs) {
   ReferenceResult result;
   result.outputs = paged_decode_outputs(c);
-  PagedDecodeProblem problem = paged_decode_problem(c, inputs);
+  const PagedDecodeProblem problem = paged_decode_problem(c, inputs);
   const PagedDecodeReference reference = paged_decode(problem);
   const AttentionAnswer answer{reference.out,      reference.lse,       reference.abs_mass,
                                reference.rms_mass, reference.max_score, reference.tokens};
   expect_out(answer, result.outputs[0]);
   expect_log_sum_exp(answer, result.outputs[1]);
-  // Two answers, so that neither output does the rejecting for the other.
-  problem.drop_last = 1;
-  PagedDecodeReference dropped = paged_decode(problem);
-  TensorList out;
-  out.push_back({"out", std::move(dropped.out)});
-  TensorList lse;
-  lse.push_back({"lse", std::move(dropped.lse)});
-  result.wrong_answers.emplace_back("last_token_dropped", std::move(out));
-  result.wrong_answers.emplace_back("last_token_dropped in lse", std::move(lse));
+  WrongAnswers answers(result);
+  PagedDecodeProblem dropped = problem;
+  dropped.drop_last = 1;
+  answers.add("last_token_dropped", dropped);
+  add_wrong_windows(c, problem, answers);
+  add_ignored_factors(problem, reference.out, answers);
   result.refused = cancellation(answer);
   return result;
 }

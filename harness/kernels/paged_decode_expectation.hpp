@@ -1,6 +1,7 @@
 // What is right, how far off is allowed, and what must be rejected, for the operation paged_decode.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "harness/case.hpp"
@@ -8,12 +9,17 @@
 
 namespace parity {
 
-struct PagedDecodeProblem;  // reference/paged_decode.hpp
+enum class Pool : std::uint8_t;  // harness/kernels/paged_decode_layout.hpp
+struct PagedDecodeProblem;       // reference/paged_decode.hpp
+struct PagedPool;                // likewise
+
+/// Where a pool lies in `inputs`, which must outlive it.
+PagedPool paged_decode_pool(const Case& c, const TensorList& inputs, Pool which);
 
 /// What the reference is asked of a case. `inputs` must outlive it.
 PagedDecodeProblem paged_decode_problem(const Case& c, const TensorList& inputs);
 
-/// out `[B, Hq, D]` in q's dtype and lse `[B, Hq]` f32, without values.
+/// out `[B, Hq, D]` in the dtype of axis out and lse `[B, Hq]` f32, without values.
 std::vector<PackOutput> paged_decode_outputs(const Case& c);
 
 /// Expected values from the reference. Bound of an element of out: c·2^-24·Σp|v| with

@@ -13,6 +13,7 @@
 
 #include "datasets/errors.hpp"
 #include "datasets/fill.hpp"
+#include "harness/kernels/paged_decode_layout.hpp"
 
 namespace parity {
 namespace {
@@ -34,11 +35,12 @@ struct RowPages {
   std::int64_t last_page_len = 0;
 };
 
-/// The pool of a case and which of its slots are whose.
-class Layout {
+/// The pages of a case and which of their slots are whose.
+class PageMap {
  public:
-  Layout(std::vector<PagedRow> rows, std::int64_t page_size, std::uint64_t seed)
-      : rows_(std::move(rows)), page_size_(page_size) {
+  PageMap(std::vector<PagedRow> rows, std::int64_t page_size, std::int64_t window,
+          std::uint64_t seed)
+      : rows_(std::move(rows)), page_size_(page_size), window_(window) {
     for (const PagedRow& row : rows_) {
       const std::int64_t slots = row.tokens == 0 ? 0 : row.first_page_offset + row.tokens;
       const std::int64_t pages = (slots + page_size - 1) / page_size;
@@ -53,6 +55,12 @@ class Layout {
   const std::vector<PagedRow>& rows() const { return rows_; }
   const RowPages& pages_of(std::size_t row) const { return pages_[row]; }
   std::int64_t page(std::int64_t index) const { return order_[static_cast<std::size_t>(index)]; }
+
+  /// Tokens of a row that are attended: its last ones.
+  std::int64_t attended(std::size_t row) const {
+    const std::int64_t tokens = rows_[row].tokens;
+    return window_ == 0 ? tokens : std::min(window_, tokens);
+  }
 
   /// page · page_size + slot of a row's token.
   std::int64_t slot_of(std::size_t row, std::int64_t token) const {
@@ -71,6 +79,7 @@ class Layout {
 
   std::vector<PagedRow> rows_;
   std::int64_t page_size_;
+  std::int64_t window_;
   std::vector<RowPages> pages_;
   std::int64_t used_ = 0;
   std::vector<std::int64_t> order_;
@@ -83,40 +92,30 @@ Tensor integers(std::size_t count, const std::function<std::int64_t(std::size_t)
   return result;
 }
 
-/// The element d of token's k or v for one kv head.
+/// The element d of a token's k or v for one kv head, in tensors [pages, page, hkv, d].
 std::int64_t element(const Case& c, std::int64_t slot, std::int64_t kv_head, std::int64_t d) {
   return (slot * c.constant("hkv") + kv_head) * c.constant("d") + d;
 }
 
-void fill_unattended(Tensor& pages, const Case& c, const Layout& layout) {
-  constexpr std::array kGarbage = {kNan, kInfinity, 6e4};
-  const std::int64_t slots = layout.page_count() * c.constant("page");
-  std::vector<bool> attended(static_cast<std::size_t>(slots));
-  for (std::size_t row = 0; row < layout.rows().size(); ++row)
-    for (std::int64_t t = 0; t < layout.rows()[row].tokens; ++t)
-      attended[static_cast<std::size_t>(layout.slot_of(row, t))] = true;
-  const std::int64_t width = c.constant("hkv") * c.constant("d");
-  for (std::int64_t i = 0; i < slots * width; ++i)
-    if (!attended[static_cast<std::size_t>(i / width)])
-      pages.set(i, kGarbage[static_cast<std::size_t>(i) % kGarbage.size()]);
-}
-
-/// k of a row's last token becomes a multiple of q, so that leaving it out is seen at any length.
-void place_needles(Tensor& k_pages, const Tensor& q, const Case& c, const Layout& layout) {
+/// k of a row's last token, and of the one just outside its window, becomes a multiple of q, so
+/// that a token more or less is seen at any length.
+void place_needles(Tensor& k, const Tensor& q, const Case& c, const PageMap& map) {
   const std::int64_t d = c.constant("d");
   const std::int64_t group = c.constant("hq") / c.constant("hkv");
-  for (std::size_t row = 0; row < layout.rows().size(); ++row) {
-    const std::int64_t tokens = layout.rows()[row].tokens;
+  const double k_scale = paged_decode_scales(c).k;
+  for (std::size_t row = 0; row < map.rows().size(); ++row) {
+    const std::int64_t tokens = map.rows()[row].tokens;
+    const std::int64_t attended = map.attended(row);
     if (tokens == 0) continue;
-    const double factor = ln_of(static_cast<std::uint64_t>(tokens)) /
-                          (double{paged_decode_scale(c)} * static_cast<double>(d));
-    for (std::int64_t kv_head = 0; kv_head < c.constant("hkv"); ++kv_head)
-      for (std::int64_t i = 0; i < d; ++i) {
-        const std::int64_t head =
-            static_cast<std::int64_t>(row) * c.constant("hq") + kv_head * group;
-        k_pages.set(element(c, layout.slot_of(row, tokens - 1), kv_head, i),
-                    factor * q.at(head * d + i));
-      }
+    const double factor = ln_of(static_cast<std::uint64_t>(attended)) /
+                          (double{paged_decode_scale(c)} * static_cast<double>(d)) / k_scale;
+    for (const std::int64_t token : {tokens - 1, tokens - attended - 1})
+      for (std::int64_t kv_head = 0; token >= 0 && kv_head < c.constant("hkv"); ++kv_head)
+        for (std::int64_t i = 0; i < d; ++i) {
+          const std::int64_t head =
+              static_cast<std::int64_t>(row) * c.constant("hq") + kv_head * group;
+          k.set(element(c, map.slot_of(row, token), kv_head, i), factor * q.at(head * d + i));
+        }
   }
 }
 
@@ -125,23 +124,99 @@ double towards_minus_infinity(const Tensor& q, const Case& c, std::int64_t row, 
   return std::copysign(kInfinity, -q.at(row * c.constant("hq") * c.constant("d") + i));
 }
 
-/// One element of kv head 0: token 2 of rows 0 to 3, and every token of row 4, whose first query
-/// head then has nothing but scores of -inf.
-void place_special_values(Tensor& k_pages, Tensor& v_pages, const Tensor& q, const Case& c,
-                          const Layout& layout) {
-  constexpr std::int64_t kToken = 2;
-  k_pages.set(element(c, layout.slot_of(0, kToken), 0, 1), kNan);
-  k_pages.set(element(c, layout.slot_of(1, kToken), 0, 1), towards_minus_infinity(q, c, 1, 1));
-  v_pages.set(element(c, layout.slot_of(2, kToken), 0, 3), kNan);
-  v_pages.set(element(c, layout.slot_of(3, kToken), 0, 5), kInfinity);
-  for (std::int64_t t = 0; t < layout.rows()[4].tokens; ++t)
-    k_pages.set(element(c, layout.slot_of(4, t), 0, 1), towards_minus_infinity(q, c, 4, 1));
+/// One element of kv head 0: the third attended token (or the last, where there are fewer) of rows
+/// 0 to 3, and every token of row 4, whose first query head then has nothing but scores of -inf.
+void place_special_values(Tensor& k, Tensor& v, const Tensor& q, const Case& c,
+                          const PageMap& map) {
+  const auto at = [&](std::size_t row, std::int64_t i) {
+    const std::int64_t attended = map.attended(row);
+    const std::int64_t token =
+        map.rows()[row].tokens - attended + std::min<std::int64_t>(2, attended - 1);
+    return element(c, map.slot_of(row, token), 0, i);
+  };
+  k.set(at(0, 1), kNan);
+  k.set(at(1, 1), towards_minus_infinity(q, c, 1, 1));
+  v.set(at(2, 3), kNan);
+  v.set(at(3, 5), kInfinity);
+  for (std::int64_t t = 0; t < map.rows()[4].tokens; ++t)
+    k.set(element(c, map.slot_of(4, t), 0, 1), towards_minus_infinity(q, c, 4, 1));
+}
+
+/// Copies a pool [pages, page, hkv, d] to its place, d elements at a time.
+void lay_out(const Tensor& pool, const PoolPlace& place, Tensor& tensor) {
+  const Shape& shape = pool.shape();
+  const std::size_t size = size_of(pool.dtype());
+  const std::size_t length = static_cast<std::size_t>(shape[3]) * size;
+  auto from = pool.bytes();
+  for (std::int64_t page = 0; page < shape[0]; ++page)
+    for (std::int64_t slot = 0; slot < shape[1]; ++slot)
+      for (std::int64_t head = 0; head < shape[2]; ++head, from = from.subspan(length))
+        std::ranges::copy(from.first(length),
+                          tensor.bytes()
+                              .subspan(static_cast<std::size_t>(place.at(page, slot, head)) * size)
+                              .begin());
+}
+
+/// Numbers of the runs of d elements, of all in the tensor, that hold a row's token.
+std::vector<bool> runs_of_tokens(const Case& c, const PageMap& map, const Tensor& tensor,
+                                 const std::vector<PoolPlace>& places) {
+  const std::int64_t page_size = c.constant("page");
+  const std::int64_t kv_heads = c.constant("hkv");
+  const std::int64_t d = c.constant("d");
+  std::vector<bool> runs(static_cast<std::size_t>(tensor.elements() / d));
+  for (std::size_t row = 0; row < map.rows().size(); ++row)
+    for (std::int64_t t = 0; t < map.rows()[row].tokens; ++t) {
+      const std::int64_t slot = map.slot_of(row, t);
+      for (const PoolPlace& place : places)
+        for (std::int64_t head = 0; head < kv_heads; ++head)
+          runs[static_cast<std::size_t>(place.at(slot / page_size, slot % page_size, head) / d)] =
+              true;
+    }
+  return runs;
+}
+
+/// All that holds no row's token: unused slots, spare pages, padding.
+void fill_unattended(const Case& c, const PageMap& map, Tensor& tensor,
+                     const std::vector<PoolPlace>& places) {
+  // e4m3 has no infinity and 448 at most: beyond, its conversion gives NaN.
+  const std::array garbage = {kNan, kInfinity, tensor.dtype() == Dtype::e4m3 ? 448.0 : 6e4};
+  const std::int64_t d = c.constant("d");
+  std::int64_t begin = 0;
+  for (const bool holds_token : runs_of_tokens(c, map, tensor, places)) {
+    for (std::int64_t i = begin; !holds_token && i < begin + d; ++i)
+      tensor.set(i, garbage[static_cast<std::size_t>(i) % garbage.size()]);
+    begin += d;
+  }
+}
+
+/// The pools in the tensors that the case's layout has for them.
+TensorList pool_tensors(const Case& c, const PageMap& map, Tensor k, Tensor v) {
+  const PageLayout layout = page_layout(c);
+  const Shape shape = pool_shape(c, map.page_count());
+  TensorList tensors;
+  std::vector<std::vector<PoolPlace>> places;
+  for (const auto& [pool, content] : {std::pair{Pool::k, &k}, {Pool::v, &v}}) {
+    const PoolPlace place = pool_place(layout, pool, shape);
+    if (tensors.empty() || tensors.back().name != place.tensor) {
+      const bool as_it_is = content->shape() == shape && layout == PageLayout::nhd;
+      tensors.push_back({std::string(place.tensor),
+                         as_it_is ? std::move(*content) : Tensor(content->dtype(), shape)});
+      places.push_back({place});
+      if (as_it_is) continue;
+    } else {
+      places.back().push_back(place);
+    }
+    lay_out(*content, place, tensors.back().tensor);
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    fill_unattended(c, map, tensors[i].tensor, places[i]);
+  return tensors;
 }
 
 }  // namespace
 
 std::vector<std::string> paged_decode_recipes() {
-  return {"ragged", "exact", "offset", "short", "empty", "nan", "long"};
+  return {"ragged", "exact", "offset", "short", "empty", "nan", "long", "context"};
 }
 
 std::vector<std::string> paged_decode_degenerate_recipes() {
@@ -161,60 +236,60 @@ std::vector<PagedRow> paged_decode_rows(std::string_view recipe, std::int64_t pa
   if (recipe == "short") return {{1, 0}, {2, 0}, {3, 0}, {5, 0}};
   if (recipe == "empty") return {{0, 0}, {0, 0}, {0, 0}};
   if (recipe == "nan") return {{9, 0}, {13, half}, {11, 0}, {17, most}, {23, 0}};
+  if (recipe == "context") return {{8192, 0}, {1, most}, {517, half}};
   if (recipe == "long") return {{2311, most}, {1, 0}, {1031, half}};
+  // Of paged_decode_cascade.
+  if (recipe == "shared")
+    return {{whole_pages(48, page_size) + 5, 0}, {13, 0}, {0, 0}, {21, half}, {33, 0}, {1, 0}};
+  if (recipe == "prompt") return {{8195, 0}, {1, 0}, {517, 0}, {64, 0}};
   throw UsageError(fmt::format("paged_decode has no recipe '{}'; known: {}", recipe,
                                fmt::join(paged_decode_recipes(), ", ")));
-}
-
-bool paged_decode_valid(const Case& c) {
-  const std::int64_t d = c.constant("d");
-  const std::int64_t kv_heads = c.constant("hkv");
-  const std::int64_t heads = c.constant("hq");
-  // The upper ends bound what a mistyped id may ask of memory, not what the kernel can do.
-  constexpr std::int64_t kMost = 4096;
-  return d >= 8 && d <= 256 && d % 8 == 0 && kv_heads >= 1 && heads >= 1 && heads <= kMost &&
-         heads % kv_heads == 0 && c.constant("page") >= 1 && c.constant("page") <= kMost;
 }
 
 float paged_decode_scale(const Case& c) {
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.constant("d"))));
 }
 
+PagedDecodeScales paged_decode_scales(const Case& c) {
+  PagedDecodeScales scales;
+  if (size_of(c.dtype("k")) == 1) scales.k = 0.8125F;
+  if (size_of(c.dtype("v")) == 1) scales.v = 1.1875F;
+  return scales;
+}
+
 TensorList paged_decode_inputs(const Case& c) {
   require_valid(c);
   const std::int64_t page_size = c.constant("page");
   const std::uint64_t seed = c.data_seed();
-  const Layout layout(paged_decode_rows(c.recipe, page_size), page_size, seed);
-  const std::size_t batch = layout.rows().size();
-  const Shape pool = {layout.page_count(), page_size, c.constant("hkv"), c.constant("d")};
+  const PageMap map(paged_decode_rows(c.recipe, page_size), page_size, c.constant("window"), seed);
+  const std::size_t batch = map.rows().size();
+  const Shape pool = {map.page_count(), page_size, c.constant("hkv"), c.constant("d")};
 
   Tensor q(c.dtype("q"), {static_cast<std::int64_t>(batch), c.constant("hq"), c.constant("d")});
-  Tensor k_pages(c.dtype("k"), pool);
-  Tensor v_pages(c.dtype("v"), pool);
+  Tensor k(c.dtype("k"), pool);
+  Tensor v(c.dtype("v"), pool);
   fill_normal(q, seed, "q");
-  fill_normal(k_pages, seed, "k_pages");
-  fill_normal(v_pages, seed, "v_pages");
-  fill_unattended(k_pages, c, layout);
-  fill_unattended(v_pages, c, layout);
-  place_needles(k_pages, q, c, layout);
-  if (c.recipe == "nan") place_special_values(k_pages, v_pages, q, c, layout);
+  fill_normal(k, seed, "k_pages");
+  fill_normal(v, seed, "v_pages");
+  place_needles(k, q, c, map);
+  if (c.recipe == "nan") place_special_values(k, v, q, c, map);
 
   TensorList inputs;
   inputs.push_back({"q", std::move(q)});
-  inputs.push_back({"k_pages", std::move(k_pages)});
-  inputs.push_back({"v_pages", std::move(v_pages)});
+  for (NamedTensor& pages : pool_tensors(c, map, std::move(k), std::move(v)))
+    inputs.push_back(std::move(pages));
   inputs.push_back({"page_indptr", integers(batch + 1, [&](std::size_t row) {
-                      return row < batch ? layout.pages_of(row).begin : layout.used_pages();
+                      return row < batch ? map.pages_of(row).begin : map.used_pages();
                     })});
   inputs.push_back(
-      {"page_indices", integers(static_cast<std::size_t>(layout.used_pages()), [&](std::size_t i) {
-         return layout.page(static_cast<std::int64_t>(i));
+      {"page_indices", integers(static_cast<std::size_t>(map.used_pages()), [&](std::size_t i) {
+         return map.page(static_cast<std::int64_t>(i));
        })});
   inputs.push_back({"last_page_len", integers(batch, [&](std::size_t row) {
-                      return layout.pages_of(row).last_page_len;
+                      return map.pages_of(row).last_page_len;
                     })});
   inputs.push_back({"first_page_offset", integers(batch, [&](std::size_t row) {
-                      return layout.rows()[row].first_page_offset;
+                      return map.rows()[row].first_page_offset;
                     })});
   return inputs;
 }

@@ -22,17 +22,23 @@ std::vector<std::string> paged_decode_recipes();
 /// Those whose answer is exact or not a number.
 std::vector<std::string> paged_decode_degenerate_recipes();
 
-/// The rows of a recipe. Throws UsageError for an unknown one.
+/// The rows of a recipe, also of one that paged_decode_cascade alone has. Throws UsageError for an
+/// unknown one.
 std::vector<PagedRow> paged_decode_rows(std::string_view recipe, std::int64_t page_size);
-
-/// Whether axes d, hq, hkv and page form a case.
-bool paged_decode_valid(const Case& c);
 
 /// 1/√d, rounded to f32: multiplies q·k.
 float paged_decode_scale(const Case& c);
+/// k multiplies q·k, v the output.
+struct PagedDecodeScales {
+  float k = 1.0F;
+  float v = 1.0F;
+};
+/// 0.8125 for a k and 1.1875 for a v of fp8; 1 for any other dtype.
+PagedDecodeScales paged_decode_scales(const Case& c);
 
-/// q, k_pages, v_pages, page_indptr, page_indices, last_page_len, first_page_offset. Slots that no
-/// row attends hold NaN, infinity and 6e4. Throws UsageError for an invalid case.
+/// q, the pools in the tensors of the case's layout (harness/kernels/paged_decode_layout.hpp),
+/// page_indptr, page_indices, last_page_len, first_page_offset. Slots that hold no row's token, and
+/// padding, hold NaN, infinity and 6e4. Throws UsageError for an invalid case.
 TensorList paged_decode_inputs(const Case& c);
 
 }  // namespace parity

@@ -1,6 +1,7 @@
 // The one description of paged_decode_v1: its axes, its cases, and how it is launched.
 #include "device/paged_decode_v1.hpp"
 
+#include "harness/kernels/paged_decode_axes.hpp"
 #include "harness/kernels/paged_decode_cases.hpp"
 
 namespace parity {
@@ -16,17 +17,19 @@ std::vector<SmokeGeometry> smoke() {
       {"d=64,hq=2,hkv=2,page=1", "short", {"bbb", "bhb"}},
       {"d=64,hq=5,hkv=1,page=16", "exact", {"bbb", "bbh"}},
       {"d=96,hq=3,hkv=3,page=16", "ragged", {"fbb", "fhb"}},
-      {"d=96,hq=8,hkv=1,page=32", "ragged", {"hfh", "hff"}},
+      {"d=96,hq=8,hkv=1,page=32,layout=hnd", "ragged", {"hfh", "hff"}},
       {"d=128,hq=2,hkv=1,page=16", "offset", {"fbh", "fbf"}},
-      {"d=128,hq=8,hkv=2,page=1", "ragged", {"hbf", "hhf"}},
+      {"d=128,hq=8,hkv=2,page=1,window=16", "ragged", {"hbf", "hhf"}},
+      {"d=128,hq=8,hkv=1,page=16,window=32,softcap=5",
+       "ragged",
+       {"q=bf16,out=f32,k=e4m3,v=e5m2", "q=bf16,out=f32,k=e4m3,v=bf16"}},
       {"d=256,hq=2,hkv=1,page=32", "nan", {"bfh", "bhh"}},
       {"d=256,hq=8,hkv=1,page=8", "exact", {"bbb", "fbb"}},
   };
 }
 
 std::vector<VariantSpec> modules(const Case& c) {
-  return {paged_decode_v1_variant(c.dtype("q"), c.dtype("k"), c.dtype("v"), c.constant("d"),
-                                  c.constant("hq") / c.constant("hkv"))};
+  return {paged_decode_v1_variant(paged_decode_choice(c))};
 }
 
 std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers) {
@@ -37,6 +40,7 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
 
 KernelSpec paged_decode_v1_spec() {
   KernelSpec spec = paged_decode_spec("paged_decode_v1", smoke());
+  spec.published = paged_decode_published("paged_decode_v1", {""});
   spec.modules = modules;
   spec.launch = launch;
   spec.variants = [] { return paged_decode_variants("paged_decode_v1", paged_decode_v1_variant); };

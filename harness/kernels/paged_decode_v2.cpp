@@ -2,6 +2,7 @@
 #include "device/paged_decode_v2.hpp"
 
 #include "device/split_kv_merge.hpp"
+#include "harness/kernels/paged_decode_axes.hpp"
 #include "harness/kernels/paged_decode_cases.hpp"
 #include "harness/kernels/split_kv_merge_variants.hpp"
 
@@ -14,24 +15,34 @@ constexpr std::int64_t kWholeRows = 100000;
 std::vector<SmokeGeometry> smoke() {
   return {
       {"d=64,hq=8,hkv=2,page=16,ppc=1", "ragged", {"fff", "fhf", "fhb", "hhb"}},
-      {"d=64,hq=8,hkv=2,page=16,ppc=2", "ragged", {"fff", "fhf"}},
       {"d=64,hq=2,hkv=1,page=8,ppc=3", "ragged", {"hhh", "hhb"}},
       {"d=64,hq=4,hkv=1,page=32,ppc=4", "empty", {"hbb", "bbb"}},
       {"d=64,hq=4,hkv=1,page=1,ppc=4", "nan", {"bbb", "bhb"}},
       {"d=96,hq=4,hkv=2,page=1,ppc=7", "offset", {"hbh", "hhh"}},
-      {"d=96,hq=4,hkv=1,page=8,ppc=2", "exact", {"fhh", "hhh"}},
+      {"d=96,hq=4,hkv=1,page=8,layout=interleaved,ppc=2", "exact", {"fhh", "hhh"}},
       {"d=128,hq=1,hkv=1,page=32,ppc=64", "exact", {"bfb", "bff"}},
-      {"d=128,hq=10,hkv=2,page=1,ppc=16", "ragged", {"bhf", "bbf"}},
+      {"d=128,hq=10,hkv=2,page=1,softcap=5,ppc=16", "ragged", {"bhf", "bbf"}},
       {"d=256,hq=2,hkv=2,page=8,ppc=auto", "ragged", {"hfb", "hfh"}},
       {"d=256,hq=4,hkv=1,page=16,ppc=100000", "offset", {"hff", "fff"}},
+      {"d=256,hq=2,hkv=1,page=16,ppc=tuned", "ragged", {"hhh", "hfh"}},
+      {"d=256,hq=2,hkv=1,page=8,ppc=tuned", "ragged", {"hhh"}},
   };
 }
 
-/// The merge's too, which a plan without a split does not launch.
+/// The merge's too, which a plan without a split does not launch, and those of every tile that a
+/// tuned plan may have.
 std::vector<VariantSpec> modules(const Case& c) {
-  return {paged_decode_v2_variant(c.dtype("q"), c.dtype("k"), c.dtype("v"), c.constant("d"),
-                                  c.constant("hq") / c.constant("hkv")),
-          split_kv_merge_variant(Dtype::f32, c.dtype("q"), c.constant("d"))};
+  PagedDecodeChoice choice = paged_decode_choice(c);
+  std::vector<VariantSpec> all = {
+      paged_decode_v2_variant(choice),
+      split_kv_merge_variant(Dtype::f32, c.dtype("out"), c.constant("d"))};
+  if (c.constant("ppc") != kTunedPagesPerChunk) return all;
+  for (const std::int64_t tile : paged_decode_tiles(choice)) {
+    choice.tile = tile;
+    const VariantSpec variant = paged_decode_v2_variant(choice);
+    if (variant != all.front()) all.push_back(variant);
+  }
+  return all;
 }
 
 /// The merge's too, of f32 partials.
@@ -58,10 +69,13 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
 
 KernelSpec paged_decode_v2_spec() {
   KernelSpec spec = paged_decode_spec("paged_decode_v2", smoke());
-  spec.constants.push_back({.name = "ppc",
-                            .values = {1, 2, 3, 4, 7, 16, 64, kWholeRows, kAutoPagesPerChunk},
-                            .schedule = true,
-                            .zero = "auto"});
+  spec.constants.push_back(
+      {.name = "ppc",
+       .values = {1, 2, 3, 4, 7, 16, 64, kWholeRows, kAutoPagesPerChunk, kTunedPagesPerChunk},
+       .schedule = true,
+       .words = {"tuned", "auto"},
+       .first_word = kTunedPagesPerChunk});
+  spec.published = paged_decode_published("paged_decode_v2", {",ppc=auto", ",ppc=16"});
   spec.modules = modules;
   spec.launch = launch;
   spec.variants = variants;

@@ -13,7 +13,7 @@
 namespace parity {
 namespace {
 
-constexpr std::array<Plant, 10> kPlants = {{
+constexpr std::array<Plant, 12> kPlants = {{
     {.name = "weak_module_key",
      .what =
          "Modules are kept by kernel name and integer constants, so the first dtypes to compile "
@@ -36,6 +36,20 @@ constexpr std::array<Plant, 10> kPlants = {{
      .expected_kind = "order_dependent",
      .expected_fingerprint = "",
      .expected_carrier = "workspace_pool"},
+    {.name = "memo_without_dtype",
+     .what = "The autotune memo keeps plans by all but the dtypes, so the first dtypes to be tuned "
+             "decide for all.",
+     .fault = &Faults::memo_without_dtype,
+     .expected_kind = "order_dependent",
+     .expected_fingerprint = "plan",
+     .expected_carrier = "autotune_memo"},
+    {.name = "memo_without_page_size",
+     .what = "The autotune memo keeps plans by all but the page size, so the first page size to be "
+             "tuned decides for all.",
+     .fault = &Faults::memo_without_page_size,
+     .expected_kind = "order_dependent",
+     .expected_fingerprint = "plan",
+     .expected_carrier = "autotune_memo"},
     {.name = "unlocked_first_use",
      .what = "A module's entry is published before its module: another host thread that asks "
              "meanwhile goes on without it.",

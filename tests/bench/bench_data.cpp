@@ -103,11 +103,16 @@ void require_plausible(Backend& backend, const std::string& name, const DeviceTe
 }
 
 std::string DecodeShape::name() const {
-  return fmt::format("rows:{}/tokens:{}/heads:{}/kv_heads:{}", rows, tokens, heads, kv_heads);
+  std::string text =
+      fmt::format("rows:{}/tokens:{}/heads:{}/kv_heads:{}", rows, tokens, heads, kv_heads);
+  if (pool != Dtype::bf16) text += fmt::format("/pool:{}", parity::name(pool));
+  if (tile != 4) text += fmt::format("/tile:{}", tile);
+  return text;
 }
 
 std::size_t DecodeShape::bytes() const {
-  const std::int64_t kv = 2 * rows * tokens * kv_heads * head_dim * 2;
+  const std::int64_t kv =
+      2 * rows * tokens * kv_heads * head_dim * static_cast<std::int64_t>(size_of(pool));
   const std::int64_t q_and_out = 2 * rows * heads * head_dim * 2;
   const std::int64_t table = (rows + 1 + rows * pages_of_row() + 2 * rows) * 4;
   return static_cast<std::size_t>(kv + q_and_out + rows * heads * 4 + table);
@@ -118,7 +123,7 @@ DecodeData::DecodeData(Backend& backend, const DecodeShape& shape, std::size_t l
   const std::int64_t pages = shape.rows * shape.pages_of_row();
   const Shape pool = {pages, shape.page_size, shape.kv_heads, shape.head_dim};
   const Shape query = {shape.rows, shape.heads, shape.head_dim};
-  copies_ = copies_for(2 * TensorType{Dtype::bf16, pool}.bytes(), least_bytes);
+  copies_ = copies_for(2 * TensorType{shape.pool, pool}.bytes(), least_bytes);
   for (std::int64_t row = 0; row <= shape.rows; ++row)
     indptr_.push_back(static_cast<std::int32_t>(row * shape.pages_of_row()));
   indices_ = shuffled(copies_ * static_cast<std::size_t>(pages));
@@ -127,8 +132,8 @@ DecodeData::DecodeData(Backend& backend, const DecodeShape& shape, std::size_t l
                         static_cast<std::int32_t>(shape.tokens - before_last));
   first_page_offset_.assign(static_cast<std::size_t>(shape.rows), 0);
 
-  place_pattern(backend, k_, {Dtype::bf16, times(copies_, pool)});
-  place_pattern(backend, v_, {Dtype::bf16, times(copies_, pool)});
+  place_pattern(backend, k_, {shape.pool, times(copies_, pool)});
+  place_pattern(backend, v_, {shape.pool, times(copies_, pool)});
   place_pattern(backend, q_, {Dtype::bf16, times(copies_, query)});
   place_unwritten(backend, out_, {Dtype::bf16, times(copies_, query)});
   place_unwritten(backend, lse_, {Dtype::f32, times(copies_, {shape.rows, shape.heads})});
@@ -142,7 +147,7 @@ PagedDecodeArgs DecodeData::args(std::size_t copy) const {
   const std::int64_t rows = shape_.rows;
   const std::int64_t pages = rows * shape_.pages_of_row();
   const TensorType pool{
-      Dtype::bf16, times(copies_, {pages, shape_.page_size, shape_.kv_heads, shape_.head_dim})};
+      shape_.pool, times(copies_, {pages, shape_.page_size, shape_.kv_heads, shape_.head_dim})};
   const TensorType query{Dtype::bf16, {rows, shape_.heads, shape_.head_dim}};
   return {.q = nth(q_, query, copy),
           .k = PagePool::contiguous({pool, k_.data()}),
@@ -155,7 +160,8 @@ PagedDecodeArgs DecodeData::args(std::size_t copy) const {
           .lse = nth(lse_, {Dtype::f32, {rows, shape_.heads}}, copy),
           .scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(shape_.head_dim))),
           .page_size = shape_.page_size,
-          .kv_heads = shape_.kv_heads};
+          .kv_heads = shape_.kv_heads,
+          .tile = shape_.tile};
 }
 
 HostPageTable DecodeData::table(std::size_t copy) const {

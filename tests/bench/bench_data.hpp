@@ -21,7 +21,7 @@ void fill_pattern(Backend& backend, const DeviceTensor& tensor);
 /// kernel leaves that did not do its work. Waits for the device.
 void require_plausible(Backend& backend, const std::string& name, const DeviceTensor& tensor);
 
-/// A paged decode problem in bf16: rows of equal length.
+/// A paged decode problem: rows of equal length, q and out in bf16.
 struct DecodeShape {
   std::int64_t rows = 0;
   std::int64_t tokens = 0;  ///< of each row
@@ -29,10 +29,13 @@ struct DecodeShape {
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
   std::int64_t page_size = 16;
+  Dtype pool = Dtype::bf16;  ///< of k and v
+  std::int64_t tile = 4;     ///< PagedDecodeArgs::tile
 
   bool operator==(const DecodeShape&) const = default;
 
-  /// "rows:8/tokens:16384/heads:32/kv_heads:8"
+  /// "rows:8/tokens:16384/heads:32/kv_heads:8", and pool and tile where they are not as above:
+  /// "/pool:e4m3/tile:8"
   std::string name() const;
   std::int64_t pages_of_row() const { return (tokens + page_size - 1) / page_size; }
   /// Attended k and v, q, page table, out and lse, each once: what no kernel can do without.

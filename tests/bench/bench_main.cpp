@@ -77,6 +77,7 @@ int run(std::vector<std::string> arguments) {
   parity::Bench bench{.device = {kind, parity::paths().modules}};
   describe(bench.device);
   parity::add_kernel_benches(bench);
+  parity::add_cascade_benches(bench);
   parity::add_harness_benches(bench);
   if (benchmark::RunSpecifiedBenchmarks() == 0) return kUsage;  // which says so itself
   return bench.failed ? kFailed : 0;

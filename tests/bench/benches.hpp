@@ -28,11 +28,24 @@ struct Bench {
                                       std::function<void(benchmark::State&)> body);
 };
 
+/// Times `launch(copy)`, which returns the resolved plan, over copies in turn. Counters: `bytes`
+/// that must be moved, `GB/s`, `ceiling` (GB/s of reading as many bytes once) and `of_ceiling`.
+void time_cold(benchmark::State& state, BenchDevice& device, std::size_t bytes, std::size_t copies,
+               const std::function<std::string(std::size_t)>& launch);
+
+/// The first launch compiles; its outputs, NaN before it, tell a kernel that does not work.
+void launch_and_check(benchmark::State& state, Backend& backend,
+                      const std::function<std::string(std::size_t)>& launch,
+                      const DeviceTensor& out, const DeviceTensor& lse);
+
 /// Bytes that the decode kernels' benches move, whose ceilings are worth showing.
 std::vector<std::size_t> kernel_bench_bytes(const BenchDevice& device);
 
 /// paged_decode_v1, paged_decode_v2 (auto, and a sweep of pages per chunk) and split_kv_merge.
 void add_kernel_benches(Bench& bench);
+
+/// paged_decode_cascade and paged_decode_sparse.
+void add_cascade_benches(Bench& bench);
 
 /// The reference, the judge, a worker's start and one run in it, a launch's cost on the host.
 void add_harness_benches(Bench& bench);

@@ -139,7 +139,7 @@ constexpr DecodeShape kLaunchShape{
 void module_hit(benchmark::State& state) {
   IdleRuntime runtime;
   const VariantSpec variant =
-      paged_decode_v1_variant(Dtype::bf16, Dtype::bf16, Dtype::bf16, 128, 4);
+      paged_decode_v1_variant({Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, 128, 4});
   for (auto _ : state) {
     runtime->trace().begin("bench");
     benchmark::DoNotOptimize(&runtime->modules().get(variant, runtime->trace()));
@@ -149,7 +149,7 @@ void module_hit(benchmark::State& state) {
 /// A real image, found, marked and read through to its checksum. Compiled before the clock starts.
 void disk_cache_hit(Runtime& runtime, benchmark::State& state) {
   const std::string text =
-      render(paged_decode_v1_variant(Dtype::bf16, Dtype::bf16, Dtype::bf16, 128, 4));
+      render(paged_decode_v1_variant({Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, 128, 4}));
   const auto hit = [&] { return runtime.disk_cache().image(text, runtime.toolchain()); };
   state.counters["image_bytes"] = static_cast<double>(std::filesystem::file_size(hit()));
   for (auto _ : state) benchmark::DoNotOptimize(hit());

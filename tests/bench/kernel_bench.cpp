@@ -26,42 +26,22 @@ std::vector<DecodeBench> decode_cases(const BenchDevice& device) {
   if (!device.on_gpu())
     return {{shape_of(2, 64, 8, 2, 64), {}}, {shape_of(1, 256, 8, 2, 64), {1, 4}}};
   const std::vector<std::int64_t> sweep = {1, 2, 4, 8, 16, 32, 64, 128};
-  return {{shape_of(32, 4096, 32, 8, 128), {}},
+  const auto with = [](DecodeShape shape, Dtype pool, std::int64_t tile) {
+    shape.pool = pool;
+    shape.tile = tile;
+    return shape;
+  };
+  const DecodeShape batch = shape_of(32, 4096, 32, 8, 128);
+  const DecodeShape one_head = shape_of(32, 4096, 8, 8, 128);
+  return {{batch, {}},
+          {with(batch, Dtype::e4m3, 4), {}},
+          {with(one_head, Dtype::bf16, 4), {}},
+          {with(one_head, Dtype::bf16, 8), {}},
+          {with(one_head, Dtype::e4m3, 4), {}},
+          {with(one_head, Dtype::e4m3, 8), {}},
           {shape_of(8, 16384, 32, 8, 128), sweep},
           {shape_of(1, 131072, 32, 8, 128), sweep},
           {shape_of(1, 1024, 32, 4, 128), sweep}};
-}
-
-/// Times `launch(copy)`, which returns the resolved plan, over copies in turn. Counters: `bytes`
-/// that must be moved, `GB/s`, `ceiling` (GB/s of reading as many bytes once) and `of_ceiling`.
-void time_cold(benchmark::State& state, BenchDevice& device, std::size_t bytes, std::size_t copies,
-               const std::function<std::string(std::size_t)>& launch) {
-  double total = 0;
-  std::size_t copy = 0;
-  for (auto _ : state) {
-    const double seconds = device.cold_seconds([&] { launch(copy); });
-    state.SetIterationTime(seconds);
-    total += seconds;
-    copy = (copy + 1) % copies;
-  }
-  const double mean = total / static_cast<double>(state.iterations());
-  const double ceiling = device.ceiling_seconds(bytes);
-  const auto gigabytes = static_cast<double>(bytes) * 1e-9;
-  state.counters["bytes"] = static_cast<double>(bytes);
-  state.counters["GB/s"] = gigabytes / mean;
-  state.counters["ceiling"] = gigabytes / ceiling;
-  state.counters["of_ceiling"] = ceiling / mean;
-}
-
-/// The first launch compiles; its outputs, NaN before it, tell a kernel that does not work.
-void launch_and_check(benchmark::State& state, Backend& backend,
-                      const std::function<std::string(std::size_t)>& launch,
-                      const DeviceTensor& out, const DeviceTensor& lse) {
-  for (const DeviceTensor& output : {out, lse})
-    backend.fill(output.data, std::byte{0xff}, output.type.bytes());
-  state.SetLabel(launch(0));
-  require_plausible(backend, "out", out);
-  require_plausible(backend, "lse", lse);
 }
 
 void decode_v1(Bench& bench, const DecodeShape& shape, benchmark::State& state) {
@@ -101,6 +81,35 @@ void merge(Bench& bench, const DecodeShape& shape, benchmark::State& state) {
 }
 
 }  // namespace
+
+void time_cold(benchmark::State& state, BenchDevice& device, std::size_t bytes, std::size_t copies,
+               const std::function<std::string(std::size_t)>& launch) {
+  double total = 0;
+  std::size_t copy = 0;
+  for (auto _ : state) {
+    const double seconds = device.cold_seconds([&] { launch(copy); });
+    state.SetIterationTime(seconds);
+    total += seconds;
+    copy = (copy + 1) % copies;
+  }
+  const double mean = total / static_cast<double>(state.iterations());
+  const double ceiling = device.ceiling_seconds(bytes);
+  const auto gigabytes = static_cast<double>(bytes) * 1e-9;
+  state.counters["bytes"] = static_cast<double>(bytes);
+  state.counters["GB/s"] = gigabytes / mean;
+  state.counters["ceiling"] = gigabytes / ceiling;
+  state.counters["of_ceiling"] = ceiling / mean;
+}
+
+void launch_and_check(benchmark::State& state, Backend& backend,
+                      const std::function<std::string(std::size_t)>& launch,
+                      const DeviceTensor& out, const DeviceTensor& lse) {
+  for (const DeviceTensor& output : {out, lse})
+    backend.fill(output.data, std::byte{0xff}, output.type.bytes());
+  state.SetLabel(launch(0));
+  require_plausible(backend, "out", out);
+  require_plausible(backend, "lse", lse);
+}
 
 const DecodeData& Bench::decode_data(const DecodeShape& shape) {
   if (decode && decode->shape() == shape) return *decode;

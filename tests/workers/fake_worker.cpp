@@ -155,6 +155,8 @@ std::string FakeWorker::serve(const Request& request) {
   if (request.op == "prepare") {
     act(request.id, past);
     note(folder, "prepared", request.id);
+    if (manner == "warning") return parity::prepare_reply({"no room\nhere", "of " + request.id});
+    if (manner == "garbled") return R"({"ok":true,"warnings":"one"})";
   }
   if (request.op == "snapshot") return parity::snapshot_reply(std::to_string(past.size()));
   if (request.op == "set") past.assign(std::stoul(request.state), "set");

@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing:
 
 STORAGE = {"f32": "<f4", "f16": "<f2", "bf16": "<u2", "i32": "<i4"}
 QKV = ("q", "k_pages", "v_pages")
+AXES = {"q", "k", "v", "d", "hq", "hkv", "page", "ppc"}  # any other changes what is computed
 LEAK = "--leak" in sys.argv[1:]
 DECODERS = {}  # the carrier: it outlives every run of this process
 
@@ -130,6 +131,8 @@ class Worker:
         operation = self.cases[name].attrs["operation"].decode()
         if operation != "paged_decode":
             return f"the operation is {operation}, but only paged_decode is implemented"
+        if unknown := set(re.findall(r"(\w+)=", name)) - AXES:
+            return f"{min(unknown)}= is not implemented"
         for member, node in self.cases[name]["inputs"].items():
             kind = node.attrs["type"].decode()
             if node.shape is None or kind.split("[")[0] not in STORAGE:

@@ -1,0 +1,100 @@
+// Binds the sparse paged decode reference to cases.
+#include "harness/kernels/paged_decode_sparse_expectation.hpp"
+
+#include <string>
+#include <utility>
+
+#include "harness/kernels/attention_bounds.hpp"
+#include "harness/kernels/paged_decode_expectation.hpp"
+#include "harness/kernels/paged_decode_inputs.hpp"
+#include "harness/kernels/paged_decode_layout.hpp"
+#include "reference/paged_decode_sparse.hpp"
+
+namespace parity {
+namespace {
+
+/// `lists`: the tensors page_indptr and page_indices.
+PagedDecodeSparseProblem problem_of(const Case& c, const TensorList& inputs) {
+  return {.q = find(inputs, "q"),
+          .k = paged_decode_pool(c, inputs, Pool::k),
+          .v = paged_decode_pool(c, inputs, Pool::v),
+          .page_indptr = find(inputs, "page_indptr"),
+          .page_indices = find(inputs, "page_indices"),
+          .kv_heads = c.constant("hkv"),
+          .scale = paged_decode_scale(c),
+          .k_scale = paged_decode_scales(c).k,
+          .v_scale = paged_decode_scales(c).v,
+          .softcap = static_cast<double>(c.constant("softcap"))};
+}
+
+/// Of all the slots of each row.
+PagedDecodeReference dense_answer(const PagedDecodeSparseProblem& sparse,
+                                  const TensorList& dense_inputs) {
+  return paged_decode({.q = sparse.q,
+                       .k = sparse.k,
+                       .v = sparse.v,
+                       .page_indptr = find(dense_inputs, "page_indptr"),
+                       .page_indices = find(dense_inputs, "page_indices"),
+                       .last_page_len = find(dense_inputs, "last_page_len"),
+                       .first_page_offset = find(dense_inputs, "first_page_offset"),
+                       .page_size = 1,
+                       .kv_heads = sparse.kv_heads,
+                       .scale = sparse.scale,
+                       .k_scale = sparse.k_scale,
+                       .v_scale = sparse.v_scale,
+                       .softcap = sparse.softcap});
+}
+
+/// As two answers, so that neither output does the rejecting for the other.
+void add_wrong_answer(const std::string& fault, PagedDecodeReference wrong,
+                      ReferenceResult& result) {
+  TensorList out;
+  out.push_back({"out", std::move(wrong.out)});
+  TensorList lse;
+  lse.push_back({"lse", std::move(wrong.lse)});
+  result.wrong_answers.emplace_back(fault, std::move(out));
+  result.wrong_answers.emplace_back(fault + " in lse", std::move(lse));
+}
+
+void add_ignored_factors(const PagedDecodeSparseProblem& problem, ReferenceResult& result) {
+  if (problem.softcap != 0) {
+    PagedDecodeSparseProblem uncapped = problem;
+    uncapped.softcap = 0;
+    add_wrong_answer("softcap_ignored", paged_decode_sparse(uncapped), result);
+  }
+  if (problem.k_scale != 1) {
+    PagedDecodeSparseProblem unscaled = problem;
+    unscaled.k_scale = 1;
+    add_wrong_answer("k_scale_ignored", paged_decode_sparse(unscaled), result);
+  }
+  if (problem.v_scale == 1) return;
+  PagedDecodeSparseProblem unscaled = problem;
+  unscaled.v_scale = 1;
+  TensorList out;
+  out.push_back({"out", paged_decode_sparse(unscaled).out});
+  result.wrong_answers.emplace_back("v_scale_ignored", std::move(out));
+}
+
+}  // namespace
+
+ReferenceResult paged_decode_sparse_expectation(const Case& c, const TensorList& inputs) {
+  ReferenceResult result;
+  result.outputs = paged_decode_outputs(c);
+  const PagedDecodeSparseProblem problem = problem_of(c, inputs);
+  const PagedDecodeReference reference = paged_decode_sparse(problem);
+  const AttentionAnswer answer{reference.out,      reference.lse,       reference.abs_mass,
+                               reference.rms_mass, reference.max_score, reference.tokens};
+  expect_out(answer, result.outputs[0]);
+  expect_log_sum_exp(answer, result.outputs[1]);
+  PagedDecodeSparseProblem dropped = problem;
+  dropped.drop_last = 1;
+  add_wrong_answer("last_slot_dropped", paged_decode_sparse(dropped), result);
+  const TensorList dense = paged_decode_inputs(c);
+  if (problem.page_indices.elements() < find(dense, "page_indices").elements() * c.constant("hkv"))
+    add_wrong_answer("all_slots_of_the_row", dense_answer(problem, dense), result);
+  add_ignored_factors(problem, result);
+  result.refused = cancellation(answer);
+  return result;
+}
+
+}  // namespace parity
