@@ -103,7 +103,7 @@ class NvrtcToolchain final : public Toolchain {
       : identity_{"nvrtc",
                   version(),
                   architecture,
-                  {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=true",
+                  {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false",
                    "--generate-line-info"}} {
     require_known(architecture, identity_.version);
   }

@@ -45,7 +45,7 @@ struct PagedDecodeArgs {
   std::int64_t page_size = 0;
   std::int64_t kv_heads = 0;
   std::int64_t tile = 4;  ///< tokens of a stream in flight: 4, or 8 where Hq/Hkv is at most 2
-  bool checked = false;  ///< also reads the page table back and validates every entry
+  bool checked = false;   ///< also reads the page table back and validates every entry
 };
 
 /// Validates dtypes, shapes, strides and alignment, without reading device memory. Throws

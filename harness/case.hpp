@@ -44,8 +44,9 @@ Case parse_case(std::span<const KernelSpec> kernels, std::string_view id);
 enum class Suite : std::uint8_t { smoke, full };
 Suite parse_suite(std::string_view text);
 
-/// The suite's cases in registry order. full = smoke, then of each kernel the published cases and
-/// the pairwise combination of its axes (harness/pairwise.hpp).
+/// The suite's cases in registry order. full = smoke, then of each kernel the published cases, its
+/// first smoke case at every combination of dtypes, and the pairwise combination of its axes
+/// (harness/pairwise.hpp).
 std::vector<Case> suite_cases(std::span<const KernelSpec> kernels, Suite suite);
 
 /// fnmatch without flags over the whole id; a pattern opening with '!' excludes. Without positive

@@ -94,6 +94,25 @@ std::vector<Case> pairwise_cases(const KernelSpec& spec) {
   return cases;
 }
 
+/// Every combination of dtypes that is a case, at the geometry of `like`.
+std::vector<Case> dtype_cases(const Case& like) {
+  std::vector<Case> cases = {like};
+  for (std::size_t axis = 0; axis < like.dtypes.size(); ++axis) {
+    std::vector<Case> wider;
+    for (Case& c : cases)
+      for (const Dtype dtype : like.spec->dtypes[axis].values) {
+        wider.push_back(c);
+        wider.back().dtypes[axis] = dtype;
+      }
+    cases = std::move(wider);
+  }
+  std::erase_if(cases, [](const Case& c) {
+    return !std::ranges::all_of(c.spec->requirements,
+                                [&](const Requirement& required) { return required.holds(c); });
+  });
+  return cases;
+}
+
 bool matches(const std::string& pattern, const std::string& id) {
   const int result = ::fnmatch(pattern.c_str(), id.c_str(), 0);
   if (result != 0 && result != FNM_NOMATCH)
@@ -120,6 +139,8 @@ std::vector<Case> suite_cases(std::span<const KernelSpec> kernels, Suite suite) 
   if (suite == Suite::smoke) return cases;
   for (const KernelSpec& spec : kernels) {
     for (const std::string& id : spec.published) take(parse_case(kernels, id));
+    if (!spec.smoke.empty())
+      for (Case& c : dtype_cases(parse_case(kernels, spec.smoke.front()))) take(std::move(c));
     for (Case& c : pairwise_cases(spec)) take(std::move(c));
   }
   return cases;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -83,6 +84,14 @@ TEST(PagedDecodeAxesTest, FullHasEveryHeadDimGroupAndLayoutAtBothVersions) {
         groups, std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 71}));
     EXPECT_TRUE(std::ranges::includes(of_several, std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 8}));
   }
+}
+
+TEST(PagedDecodeAxesTest, FullHasEveryTupleOfDtypesAtBothVersions) {
+  std::map<std::string, std::set<std::vector<Dtype>>> tuples;
+  for (const Case& c : full_cases())
+    tuples[c.spec->name].insert({c.dtype("q"), c.dtype("k"), c.dtype("v")});
+  EXPECT_EQ(tuples["paged_decode_v1"].size(), 75u);
+  EXPECT_EQ(tuples["paged_decode_v2"].size(), 75u);
 }
 
 TEST(PagedDecodeAxesTest, PublishedModelsAreInFullAtLongContexts) {

@@ -241,12 +241,13 @@ Decoded DecodeRun::outputs() {
   return {find(report.outputs, "out"), find(report.outputs, "lse")};
 }
 
-Tensor DecodeRun::decode_one_page(const DeviceTensor& pool, std::int64_t page) {
+Tensor DecodeRun::decode_one_page(const DeviceTensor& pool, std::int64_t page,
+                                  std::int64_t stride) {
   const Shape& shape = pool.type.shape;
   Tensor content(pool.type.dtype, {shape[1], shape[2], shape[3]});
   fill_normal(content, 1, "content");
   const std::size_t bytes = content.bytes().size();
-  auto* const at = static_cast<std::byte*>(pool.data) + static_cast<std::size_t>(page) * bytes;
+  auto* const at = static_cast<std::byte*>(pool.data) + static_cast<std::size_t>(page * stride) * bytes;
   runtime_->backend().copy_in(at, std::as_const(content).bytes());
 
   DecodeCase decode(fmt::format("q=bf16,k=bf16,v=bf16/d={},hq={},hkv={},page={}/short", shape[3],
@@ -256,6 +257,8 @@ Tensor DecodeRun::decode_one_page(const DeviceTensor& pool, std::int64_t page) {
   find(decode.inputs, "last_page_len") = integers({shape[1]});
   PagedDecodeArgs args = place(decode);
   args.k = args.v = PagePool::contiguous(pool);
+  args.k.stride_page *= stride;
+  args.v.stride_page *= stride;
   Tensor out = decode_placed(args).out;
   runtime_->backend().fill(at, std::byte{0xff}, bytes);  // NaN for whoever reads it next
   return out;

@@ -89,7 +89,8 @@ class DecodeRun {
   /// paged_decode_v1 of what place() gave, with these arguments.
   Decoded decode_placed(const PagedDecodeArgs& args);
   /// out of one row whose only page is `page`, filled alike for every page. Both k and v lie there.
-  Tensor decode_one_page(const DeviceTensor& pool, std::int64_t page);
+  /// `stride`: of pages, in pages of the pool; 2 where K and V interleave.
+  Tensor decode_one_page(const DeviceTensor& pool, std::int64_t page, std::int64_t stride = 1);
   /// Of the last launch; expects that it wrote them wholly and nothing else.
   Decoded outputs();
 

@@ -80,6 +80,8 @@ void expect_the_same_from_every_page(DecodeRun& run, const DeviceTensor& pool) {
   ASSERT_GT(std::abs(low.at(0)), 0.01);
   for (const std::int64_t page : {1, 131071, 131072, 131073, 262143, 262144, 262145})
     EXPECT_EQ(run.decode_one_page(pool, page), low) << page;
+  for (const std::int64_t page : {65535, 65536, 65537, 131071, 131072})
+    EXPECT_EQ(run.decode_one_page(pool, page, 2), low) << page << ", K and V interleaved";
 }
 
 /// A2, in address space alone.

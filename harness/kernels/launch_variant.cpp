@@ -23,6 +23,12 @@ std::vector<Dtype> all_dtypes() {
   return {kDtypes.begin(), kDtypes.end()};
 }
 
+std::vector<std::int64_t> all_head_dims() {
+  std::vector<std::int64_t> dims = one_to(32);
+  for (std::int64_t& dim : dims) dim *= 8;
+  return dims;
+}
+
 std::vector<std::int64_t> one_to(std::int64_t last) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(last));
   std::iota(values.begin(), values.end(), 1);

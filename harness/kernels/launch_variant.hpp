@@ -29,6 +29,8 @@ std::vector<LaunchVariant> variants_of(const KernelSpec& kernel);
 
 /// Every dtype there is.
 std::vector<Dtype> all_dtypes();
+/// 8, 16, ..., 256: the head dims of attention kernels.
+std::vector<std::int64_t> all_head_dims();
 /// 1, 2, ..., last.
 std::vector<std::int64_t> one_to(std::int64_t last);
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "harness/case.hpp"
+#include "harness/kernels/launch_variant.hpp"
 #include "harness/kernels/paged_decode_layout.hpp"
 
 namespace parity {
@@ -13,12 +14,6 @@ namespace {
 
 /// Bounds what a mistyped id may ask of memory, not what a kernel can do.
 constexpr std::int64_t kMost = 4096;
-
-std::vector<std::int64_t> head_dims() {
-  std::vector<std::int64_t> dims;
-  for (std::int64_t d = 8; d <= 256; d += 8) dims.push_back(d);
-  return dims;
-}
 
 bool is_fp8(Dtype dtype) {
   return is_floating(dtype) && size_of(dtype) == 1;
@@ -42,7 +37,7 @@ std::vector<DtypeAxis> paged_decode_dtypes() {
 
 std::vector<ConstantAxis> paged_decode_constants() {
   return {
-      {"d", head_dims()},
+      {"d", all_head_dims()},
       // With hkv: groups 1 to 8, 10, 12, 16, 32 and 71, the small ones also of several kv heads.
       {"hq", {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32, 71}},
       {"hkv", {1, 2, 3, 4}},

@@ -2,6 +2,7 @@
 #include "device/split_kv_merge.hpp"
 
 #include "harness/kernel_spec.hpp"
+#include "harness/kernels/launch_variant.hpp"
 #include "harness/kernels/split_kv_merge_expectation.hpp"
 #include "harness/kernels/split_kv_merge_inputs.hpp"
 #include "harness/kernels/split_kv_merge_variants.hpp"
@@ -42,7 +43,7 @@ KernelSpec split_kv_merge_spec() {
   return {.name = "split_kv_merge",
           .operation = "split_kv_merge",
           .dtypes = {{"v", floats}, {"out", floats}},
-          .constants = {{"d", {64, 96, 128, 256}}, {"h", {1, 2, 3, 8}}},
+          .constants = {{"d", all_head_dims()}, {"h", {1, 2, 3, 8}}},
           .recipes = split_kv_merge_recipes(),
           .degenerate_recipes = split_kv_merge_degenerate_recipes(),
           .smoke = smoke(),
