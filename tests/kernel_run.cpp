@@ -15,7 +15,7 @@ KernelCase::KernelCase(const std::string& id)
     : c(parse_case(registry(), id)), inputs(c.spec->inputs(c)) {}
 
 KernelRun::KernelRun(Faults faults)
-    : runtime_(make_runtime(BackendKind::host, test::test_home() / "modules", faults)),
+    : runtime_(make_runtime(test::test_backend(), test::test_home() / "modules", faults)),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
 
 DeviceTensors KernelRun::place(const KernelCase& problem, Poison poison) {

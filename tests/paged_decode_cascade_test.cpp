@@ -1,4 +1,4 @@
-// paged_decode_cascade on the host backend: against flat decode at every split, and how its rows
+// paged_decode_cascade: against flat decode at every split, and how its rows
 // are cut into blocks.
 #include "device/paged_decode_cascade.hpp"
 

@@ -14,7 +14,6 @@
 #include "harness/kernels/paged_decode_cases.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
-#include "tests/test_home.hpp"
 
 namespace parity {
 namespace {

@@ -15,6 +15,7 @@
 #include "device/paged_decode_v2.hpp"
 #include "device/runtime.hpp"
 #include "harness/case.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity {
 
@@ -76,7 +77,7 @@ using Split = std::optional<std::int64_t>;
 class DecodeRun {
  public:
   /// Throws NoDevice as make_runtime does.
-  explicit DecodeRun(Faults faults = {}, BackendKind backend = BackendKind::host);
+  explicit DecodeRun(Faults faults = {}, BackendKind backend = test::test_backend());
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call.

@@ -1,4 +1,4 @@
-// paged_decode_sparse on the host backend: against its reference and the dense kernel, at its
+// paged_decode_sparse: against its reference and the dense kernel, at its
 // edges, and what it refuses.
 #include "device/paged_decode_sparse.hpp"
 

@@ -1,4 +1,4 @@
-// paged_decode_v1 on the host backend: against its reference, at its edges, and what it refuses.
+// paged_decode_v1: against its reference, at its edges, and what it refuses.
 #include "device/paged_decode_v1.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +86,7 @@ void expect_the_same_from_every_page(DecodeRun& run, const DeviceTensor& pool) {
 
 /// A2, in address space alone.
 TEST(PagedDecodeV1Test, PageOffsetsBeyondTwoToThe31AreRight) {
-  DecodeRun run;
+  DecodeRun run({}, BackendKind::host);
   const SparsePool pool({262146, 16, 8, 128}, Dtype::bf16);
   expect_the_same_from_every_page(run, pool.tensor());
 }

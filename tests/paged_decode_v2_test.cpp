@@ -1,4 +1,4 @@
-// paged_decode_v2 on the host backend: against its reference and version 1 at every split, at its
+// paged_decode_v2: against its reference and version 1 at every split, at its
 // edges, and what it refuses.
 #include "device/paged_decode_v2.hpp"
 

@@ -1,4 +1,4 @@
-// Windows, softcaps, scales, layouts and output dtypes of paged decode on the host backend, by
+// Windows, softcaps, scales, layouts and output dtypes of paged decode, by
 // every version and split.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

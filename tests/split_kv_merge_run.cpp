@@ -74,7 +74,7 @@ ReferenceResult MergeProblem::expectation() const {
 }
 
 MergeRun::MergeRun()
-    : runtime_(make_runtime(BackendKind::host, test::test_home() / "modules")),
+    : runtime_(make_runtime(test::test_backend(), test::test_home() / "modules")),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
 
 SplitKvMergeArgs MergeRun::place(const MergeProblem& problem, Poison poison) {

@@ -1,4 +1,4 @@
-// split_kv_merge on the host backend: against its reference, at its edges, and what it refuses.
+// split_kv_merge: against its reference, at its edges, and what it refuses.
 #include "device/split_kv_merge.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,12 @@
-// Where tests that run kernels keep what the harness keeps.
+// Where tests that run kernels run them, and keep what the harness keeps.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "device/runtime.hpp"
 
 namespace parity::test {
 
@@ -9,6 +14,15 @@ namespace parity::test {
 /// compiled once.
 inline std::filesystem::path test_home() {
   return std::filesystem::path(PARITY_HARNESS).parent_path() / "test_home";
+}
+
+/// PARITY_TEST_BACKEND: host (unless set) or cuda.
+inline BackendKind test_backend() {
+  const char* const set = std::getenv("PARITY_TEST_BACKEND");
+  const std::string word = set == nullptr ? "host" : set;
+  if (word == "host") return BackendKind::host;
+  if (word == "cuda") return BackendKind::cuda;
+  throw std::runtime_error("PARITY_TEST_BACKEND is '" + word + "', but must be host or cuda");
 }
 
 }  // namespace parity::test
