@@ -1,8 +1,6 @@
 // The disk cache beside a spare folder: what its own folder does not take is compiled once for all
 // that share the spare one.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "device/disk_cache.hpp"
 #include "fake_device.hpp"
 #include "temporary_folder.hpp"
+#include "tests/rival_processes.hpp"
 
 namespace parity {
 namespace {
@@ -142,23 +141,12 @@ TEST_F(DiskCacheSpareTest, WhatNeitherFolderTakesLiesInATemporaryOne) {
 
 TEST_F(DiskCacheSpareTest, EightProcessesShareAColdSpareFolder) {
   toolchain_.delay = std::chrono::milliseconds(20);
-  std::vector<pid_t> children;
-  for (int i = 0; i < 8; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      bool right = true;
-      for (const std::string text : {"one", "two"})
-        right = right && holds(DiskCache(nowhere_, spare_).image(text, toolchain_), text);
-      _exit(right ? 0 : 1);
-    }
-    ASSERT_GT(child, 0);
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  }
+  ASSERT_NO_FATAL_FAILURE(expect_in_eight_processes([&] {
+    bool right = true;
+    for (const std::string text : {"one", "two"})
+      right = right && holds(DiskCache(nowhere_, spare_).image(text, toolchain_), text);
+    return right;
+  }));
   EXPECT_EQ(std::distance(fs::directory_iterator(spare_), {}), 4) << "two sources, two images";
   EXPECT_TRUE(holds(DiskCache(nowhere_, spare_).image("two", toolchain_), "two"));
   EXPECT_EQ(toolchain_.compiles, 0) << "the children's images are sound";

@@ -2,8 +2,6 @@
 #include "device/disk_cache.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include "device/kernel_text.hpp"
 #include "fake_device.hpp"
 #include "temporary_folder.hpp"
+#include "tests/rival_processes.hpp"
 
 namespace parity {
 namespace {
@@ -185,23 +184,12 @@ TEST_F(DiskCacheTest, CompileErrorLeavesTheSourceAndNoImage) {
 // D9: rivals on a cold folder.
 TEST_F(DiskCacheTest, EightProcessesShareAColdFolder) {
   toolchain_.delay = std::chrono::milliseconds(20);
-  std::vector<pid_t> children;
-  for (int i = 0; i < 8; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      bool right = true;
-      for (const std::string text : {"one", "two", "three"})
-        right = right && holds(DiskCache(folder_.path()).image(text, toolchain_), text);
-      _exit(right ? 0 : 1);
-    }
-    ASSERT_GT(child, 0);
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  }
+  ASSERT_NO_FATAL_FAILURE(expect_in_eight_processes([&] {
+    bool right = true;
+    for (const std::string text : {"one", "two", "three"})
+      right = right && holds(DiskCache(folder_.path()).image(text, toolchain_), text);
+    return right;
+  }));
   EXPECT_EQ(suffixes(folder_.path()), (std::set<std::string>{".cpp", ".so"}));
   EXPECT_TRUE(holds(DiskCache(folder_.path()).image("two", toolchain_), "two"));
   EXPECT_EQ(toolchain_.compiles, 0) << "the children's entries are sound";

@@ -66,15 +66,6 @@ void expect_right(KernelRun& run, const std::string& id) {
   expect_right(problem, run.run(problem));
 }
 
-std::string refusal_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 std::vector<std::byte> row_bytes(const Tensor& tensor, std::int64_t row) {
   const std::size_t bytes = tensor.bytes().size() / static_cast<std::size_t>(tensor.shape()[0]);
   const auto part = tensor.bytes().subspan(static_cast<std::size_t>(row) * bytes, bytes);
@@ -89,18 +80,13 @@ Tensor one_row(const Tensor& tensor, std::int64_t row) {
   return result;
 }
 
-Tensor integer_tensor(const std::vector<std::int64_t>& values) {
-  Tensor result(Dtype::i32, {std::ssize(values)});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.set(static_cast<std::int64_t>(i), static_cast<double>(values[i]));
-  return result;
-}
-
-std::vector<std::int64_t> integers_of(const Tensor& tensor) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t i = 0; i < tensor.elements(); ++i)
-    values.push_back(static_cast<std::int64_t>(tensor.at(i)));
-  return values;
+std::set<std::string> wrong_answers_of(const std::string& id) {
+  const KernelCase problem(id);
+  std::set<std::string> names;
+  for (const auto& [name, answer] :
+       problem.c.spec->reference(problem.c, problem.inputs).wrong_answers)
+    names.insert(name);
+  return names;
 }
 
 }  // namespace parity

@@ -1,9 +1,10 @@
-// Cases of any kernel whose inputs a test may change, and a host runtime that launches them as
+// Cases of any kernel whose inputs a test may change, and a runtime that launches them as
 // their spec does.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "device/arena.hpp"
 #include "device/runtime.hpp"
 #include "harness/case.hpp"
+#include "tests/refusal.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 
@@ -47,17 +50,13 @@ void expect_right(const KernelCase& problem, const TensorList& outputs);
 /// Runs the case and expects the reference's answer.
 void expect_right(KernelRun& run, const std::string& id);
 
-/// What `action` is refused with; "accepted" where it is not.
-std::string refusal_of(const std::function<void()>& action);
+/// The faults that the case's judge must tell from the answer.
+std::set<std::string> wrong_answers_of(const std::string& id);
 
 /// Bytes of `row` in a tensor whose first axis is rows.
 std::vector<std::byte> row_bytes(const Tensor& tensor, std::int64_t row);
 
 /// The element [row, ...] as a batch of one.
 Tensor one_row(const Tensor& tensor, std::int64_t row);
-
-/// An i32 tensor and back.
-Tensor integer_tensor(const std::vector<std::int64_t>& values);
-std::vector<std::int64_t> integers_of(const Tensor& tensor);
 
 }  // namespace parity

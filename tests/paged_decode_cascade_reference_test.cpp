@@ -7,42 +7,21 @@
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "tests/refusal.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 namespace {
 
-Tensor integers(const std::vector<int>& values) {
-  Tensor result(Dtype::i32, {static_cast<std::int64_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.set(static_cast<std::int64_t>(i), values[i]);
-  return result;
-}
-
-std::vector<double> values_of(const Tensor& tensor) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(tensor.at(i));
-  return values;
-}
-
-template <class Action>
-std::string refusal(const Action& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 /// Groups of two rows and one row; pages of 4 slots.
 struct Groups {
-  Tensor group_indptr = integers({0, 2, 3});
-  Tensor prefix_indptr = integers({0, 2, 2});
-  Tensor prefix_indices = integers({7, 5});
-  Tensor page_indptr = integers({0, 1, 1, 3});
-  Tensor page_indices = integers({2, 9, 4});
-  Tensor last = integers({3, 0, 1});
-  Tensor first = integers({0, 0, 2});
+  Tensor group_indptr = integer_tensor({0, 2, 3});
+  Tensor prefix_indptr = integer_tensor({0, 2, 2});
+  Tensor prefix_indices = integer_tensor({7, 5});
+  Tensor page_indptr = integer_tensor({0, 1, 1, 3});
+  Tensor page_indices = integer_tensor({2, 9, 4});
+  Tensor last = integer_tensor({3, 0, 1});
+  Tensor first = integer_tensor({0, 0, 2});
 
   FlatPageTable flat() const {
     return flatten(
@@ -62,7 +41,7 @@ TEST(PagedDecodeCascadeReferenceTest, TablesThatCannotBeAreRefused) {
   const auto with = [](Tensor Groups::*array, std::int64_t at, double value) {
     Groups groups;
     (groups.*array).set(at, value);
-    return refusal([&] { groups.flat(); });
+    return refusal_of([&] { groups.flat(); });
   };
   EXPECT_EQ(with(&Groups::first, 0, 1),
             "paged decode cascade reference: first_page_offset of row 0 is 1 behind a prefix");

@@ -17,15 +17,6 @@
 namespace parity {
 namespace {
 
-std::set<std::string> wrong_answers(const std::string& id) {
-  const KernelCase problem(id);
-  std::set<std::string> names;
-  for (const auto& [name, answer] :
-       problem.c.spec->reference(problem.c, problem.inputs).wrong_answers)
-    names.insert(name);
-  return names;
-}
-
 std::string refusal(const std::string& id) {
   return refusal_of([&] { KernelCase{id}; });
 }
@@ -63,9 +54,9 @@ TEST(PagedDecodeCascadeSpecTest, EveryRecipeTellsRightFromWrong) {
 
 TEST(PagedDecodeCascadeSpecTest, APrefixLeftOutIsAWrongAnswerWhereThereIsOne) {
   const std::string axes = "paged_decode_cascade/q=f32,k=f32,v=f32/d=64,hq=1,hkv=1,page=16,ppc=1/";
-  EXPECT_TRUE(wrong_answers(axes + "shared").contains("prefix_dropped"));
-  EXPECT_TRUE(wrong_answers(axes + "shared").contains("last_token_dropped"));
-  EXPECT_FALSE(wrong_answers(axes + "empty").contains("prefix_dropped"));
+  EXPECT_TRUE(wrong_answers_of(axes + "shared").contains("prefix_dropped"));
+  EXPECT_TRUE(wrong_answers_of(axes + "shared").contains("last_token_dropped"));
+  EXPECT_FALSE(wrong_answers_of(axes + "empty").contains("prefix_dropped"));
 }
 
 TEST(PagedDecodeCascadeSpecTest, AWindowIsNoCase) {

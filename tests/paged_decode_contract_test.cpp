@@ -10,18 +10,12 @@
 #include "datasets/errors.hpp"
 #include "datasets/fill.hpp"
 #include "reference/paged_decode.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 namespace {
 
 constexpr std::int64_t kTokens = 11, kHeads = 6, kKvHeads = 2, kD = 8, kPage = 4;
-
-Tensor integers(const std::vector<int>& values) {
-  Tensor result(Dtype::i32, {static_cast<std::int64_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.set(static_cast<std::int64_t>(i), values[i]);
-  return result;
-}
 
 Tensor normal(Dtype dtype, const Shape& shape, const std::string& name) {
   Tensor result(dtype, shape);
@@ -34,10 +28,10 @@ struct OneRow {
   Tensor q = normal(Dtype::bf16, {1, kHeads, kD}, "q");
   Tensor k = normal(Dtype::e4m3, {5, kPage, kKvHeads, kD}, "k");
   Tensor v = normal(Dtype::e5m2, {5, kPage, kKvHeads, kD}, "v");
-  Tensor indptr = integers({0, 3});
-  Tensor indices = integers({2, 0, 4});
-  Tensor last = integers({4});
-  Tensor first = integers({1});
+  Tensor indptr = integer_tensor({0, 3});
+  Tensor indices = integer_tensor({2, 0, 4});
+  Tensor last = integer_tensor({4});
+  Tensor first = integer_tensor({1});
 
   PagedDecodeProblem problem() const {
     return {.q = q,
@@ -125,10 +119,10 @@ struct OneHot {
   Tensor q{Dtype::f32, {1, 1, 8}};
   Tensor k{Dtype::f32, {1, tokens, 1, 8}};
   Tensor v{Dtype::f32, {1, tokens, 1, 8}};
-  Tensor indptr = integers({0, 1});
-  Tensor indices = integers({0});
-  Tensor last = integers({static_cast<int>(tokens)});
-  Tensor first = integers({0});
+  Tensor indptr = integer_tensor({0, 1});
+  Tensor indices = integer_tensor({0});
+  Tensor last = integer_tensor({static_cast<int>(tokens)});
+  Tensor first = integer_tensor({0});
 
   explicit OneHot(std::int64_t count) : tokens(count) {
     for (std::int64_t t = 0; t < std::min<std::int64_t>(tokens, 8); ++t) v.set(t * 8 + t, 1.0);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 namespace {
@@ -17,22 +18,15 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-Tensor integers(const std::vector<int>& values) {
-  Tensor result(Dtype::i32, {static_cast<std::int64_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.set(static_cast<std::int64_t>(i), values[i]);
-  return result;
-}
-
 /// One row, one kv head: pages 3 and 1 of a pool of four pages of 4 slots, D = 2, tokens in order.
 struct OneRow {
   Tensor q{Dtype::f64, {1, 2, 2}};
   Tensor k{Dtype::f64, {4, 4, 1, 2}};
   Tensor v{Dtype::f64, {4, 4, 1, 2}};
-  Tensor indptr = integers({0, 2});
-  Tensor indices = integers({3, 1});
-  Tensor last = integers({2});
-  Tensor first = integers({1});
+  Tensor indptr = integer_tensor({0, 2});
+  Tensor indices = integer_tensor({3, 1});
+  Tensor last = integer_tensor({2});
+  Tensor first = integer_tensor({1});
 
   /// Index of element d of token t (5 tokens: three in page 3 from slot 1 on, two in page 1).
   static std::int64_t at(int t, int d) { return ((t < 3 ? 12 + 1 + t : 4 + t - 3)) * 2 + d; }
@@ -103,10 +97,10 @@ TEST(PagedDecodeReferenceTest, UnattendedSlotsNeverMatter) {
 
 TEST(PagedDecodeReferenceTest, NothingAttendedIsZeroAndMinusInfinity) {
   OneRow row;
-  row.indptr = integers({0, 0});
-  row.indices = integers({});
-  row.last = integers({0});
-  row.first = integers({0});
+  row.indptr = integer_tensor({0, 0});
+  row.indices = integer_tensor({});
+  row.last = integer_tensor({0});
+  row.first = integer_tensor({0});
   const PagedDecodeReference result = row.run();
   EXPECT_EQ(result.out, Tensor(Dtype::f64, {1, 2, 2}));
   EXPECT_EQ(result.lse.at(0), -kInfinity);
@@ -172,12 +166,12 @@ TEST(PagedDecodeReferenceTest, MalformedInputIsRefusedByName) {
     change(row);
     EXPECT_NE(refusal(row).find(name), std::string::npos) << refusal(row);
   };
-  expect_refusal([](OneRow& r) { r.indptr = integers({0, 3}); }, "page_indptr of row 0");
-  expect_refusal([](OneRow& r) { r.indptr = integers({1, 0}); }, "page_indptr of row 0");
-  expect_refusal([](OneRow& r) { r.indices = integers({3, 4}); }, "page_indices of row 0");
-  expect_refusal([](OneRow& r) { r.last = integers({5}); }, "last_page_len of row 0");
-  expect_refusal([](OneRow& r) { r.last = integers({0}); }, "last_page_len of row 0");
-  expect_refusal([](OneRow& r) { r.first = integers({4}); }, "first_page_offset of row 0");
+  expect_refusal([](OneRow& r) { r.indptr = integer_tensor({0, 3}); }, "page_indptr of row 0");
+  expect_refusal([](OneRow& r) { r.indptr = integer_tensor({1, 0}); }, "page_indptr of row 0");
+  expect_refusal([](OneRow& r) { r.indices = integer_tensor({3, 4}); }, "page_indices of row 0");
+  expect_refusal([](OneRow& r) { r.last = integer_tensor({5}); }, "last_page_len of row 0");
+  expect_refusal([](OneRow& r) { r.last = integer_tensor({0}); }, "last_page_len of row 0");
+  expect_refusal([](OneRow& r) { r.first = integer_tensor({4}); }, "first_page_offset of row 0");
   expect_refusal([](OneRow& r) { r.last = Tensor(Dtype::i64, {1}); }, "last_page_len is i64");
   expect_refusal([](OneRow& r) { r.v = Tensor(Dtype::f32, {4, 3, 1, 2}); }, "v is f32[4,3,1,2]");
   expect_refusal([](OneRow& r) { r.v = Tensor(Dtype::f32, {4, 4, 2}); }, "a pool is f32[4,4,2]");
@@ -191,8 +185,8 @@ TEST(PagedDecodeReferenceTest, QueryHeadsShareTheKvHeadOfTheirGroup) {
   v.set(1, 4.0);
   const Tensor q(Dtype::f32, {1, 4, 1});
   const Tensor k(Dtype::f32, {1, 1, 2, 1});
-  const Tensor indptr = integers({0, 1}), indices = integers({0});
-  const Tensor last = integers({1}), first = integers({0});
+  const Tensor indptr = integer_tensor({0, 1}), indices = integer_tensor({0});
+  const Tensor last = integer_tensor({1}), first = integer_tensor({0});
   const PagedDecodeReference result = paged_decode({.q = q,
                                                     .k = PagedPool::contiguous(k),
                                                     .v = PagedPool::contiguous(v),

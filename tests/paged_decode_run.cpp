@@ -14,19 +14,13 @@
 #include "harness/kernels/paged_decode_cases.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 namespace {
 
 std::int64_t integer(const Tensor& tensor, std::int64_t index) {
   return static_cast<std::int64_t>(tensor.at(index));
-}
-
-Tensor integers(const std::vector<std::int64_t>& values) {
-  Tensor result(Dtype::i32, {static_cast<std::int64_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.set(static_cast<std::int64_t>(i), static_cast<double>(values[i]));
-  return result;
 }
 
 /// The element [row, ...] as a batch of one.
@@ -73,10 +67,10 @@ DecodeCase DecodeCase::uniform(std::int64_t batch) {
   }
   indptr.push_back(batch);
   find(result.inputs, "q") = q;
-  find(result.inputs, "page_indptr") = integers(indptr);
-  find(result.inputs, "page_indices") = integers(indices);
-  find(result.inputs, "last_page_len") = integers(last);
-  find(result.inputs, "first_page_offset") = integers(first);
+  find(result.inputs, "page_indptr") = integer_tensor(indptr);
+  find(result.inputs, "page_indices") = integer_tensor(indices);
+  find(result.inputs, "last_page_len") = integer_tensor(last);
+  find(result.inputs, "first_page_offset") = integer_tensor(first);
   return result;
 }
 
@@ -99,10 +93,10 @@ DecodeCase DecodeCase::equal_scores(std::int64_t first, std::int64_t last, std::
   find(result.inputs, "q") = Tensor(Dtype::f32, {batch, 1, kD});
   find(result.inputs, "k_pages") = k;
   find(result.inputs, "v_pages") = v;
-  find(result.inputs, "page_indptr") = integers(indptr);
-  find(result.inputs, "page_indices") = integers(indices);
-  find(result.inputs, "last_page_len") = integers(last_page);
-  find(result.inputs, "first_page_offset") = integers(offset);
+  find(result.inputs, "page_indptr") = integer_tensor(indptr);
+  find(result.inputs, "page_indices") = integer_tensor(indices);
+  find(result.inputs, "last_page_len") = integer_tensor(last_page);
+  find(result.inputs, "first_page_offset") = integer_tensor(offset);
   return result;
 }
 
@@ -164,8 +158,8 @@ DecodeCase DecodeCase::only_row(std::int64_t row) const {
   std::vector<std::int64_t> pages;
   for (std::int64_t i = begin; i < end; ++i)
     pages.push_back(integer(find(inputs, "page_indices"), i));
-  find(result.inputs, "page_indptr") = integers({0, end - begin});
-  find(result.inputs, "page_indices") = integers(pages);
+  find(result.inputs, "page_indptr") = integer_tensor({0, end - begin});
+  find(result.inputs, "page_indices") = integer_tensor(pages);
   for (const char* name : {"q", "last_page_len", "first_page_offset"})
     find(result.inputs, name) = slice(find(inputs, name), row);
   return result;
@@ -246,14 +240,15 @@ Tensor DecodeRun::decode_one_page(const DeviceTensor& pool, std::int64_t page,
   Tensor content(pool.type.dtype, {shape[1], shape[2], shape[3]});
   fill_normal(content, 1, "content");
   const std::size_t bytes = content.bytes().size();
-  auto* const at = static_cast<std::byte*>(pool.data) + static_cast<std::size_t>(page * stride) * bytes;
+  auto* const at =
+      static_cast<std::byte*>(pool.data) + static_cast<std::size_t>(page * stride) * bytes;
   runtime_->backend().copy_in(at, std::as_const(content).bytes());
 
   DecodeCase decode(fmt::format("q=bf16,k=bf16,v=bf16/d={},hq={},hkv={},page={}/short", shape[3],
                                 shape[2], shape[2], shape[1]));
   decode = decode.only_row(0);
-  find(decode.inputs, "page_indices") = integers({page});
-  find(decode.inputs, "last_page_len") = integers({shape[1]});
+  find(decode.inputs, "page_indices") = integer_tensor({page});
+  find(decode.inputs, "last_page_len") = integer_tensor({shape[1]});
   PagedDecodeArgs args = place(decode);
   args.k = args.v = PagePool::contiguous(pool);
   args.k.stride_page *= stride;

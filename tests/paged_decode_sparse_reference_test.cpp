@@ -9,34 +9,13 @@
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "tests/refusal.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Tensor integers(const std::vector<int>& values) {
-  Tensor result(Dtype::i32, {static_cast<std::int64_t>(values.size())});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.set(static_cast<std::int64_t>(i), values[i]);
-  return result;
-}
-
-std::vector<double> values_of(const Tensor& tensor) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(tensor.at(i));
-  return values;
-}
-
-template <class Action>
-std::string refusal(const Action& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 /// Two rows, two kv heads of two query heads each, D = 1, four slots; q is 0, so that scores are
 /// equal; v of slot s is 10·s + 1 in kv head 0 and 100·s in kv head 1.
@@ -44,8 +23,8 @@ struct TwoRows {
   Tensor q{Dtype::f64, {2, 4, 1}};
   Tensor k{Dtype::f64, {4, 1, 2, 1}};
   Tensor v{Dtype::f64, {4, 1, 2, 1}};
-  Tensor indptr = integers({0, 2, 3, 3, 6});
-  Tensor indices = integers({3, 1, 2, 0, 1, 3});
+  Tensor indptr = integer_tensor({0, 2, 3, 3, 6});
+  Tensor indices = integer_tensor({3, 1, 2, 0, 1, 3});
 
   TwoRows() {
     for (int slot = 0; slot < 4; ++slot) {
@@ -96,7 +75,7 @@ TEST(PagedDecodeSparseReferenceTest, ListsThatCannotBeAreRefused) {
   const auto with = [](Tensor TwoRows::*array, std::int64_t at, double value) {
     TwoRows rows;
     (rows.*array).set(at, value);
-    return refusal([&] { rows.run(); });
+    return refusal_of([&] { rows.run(); });
   };
   EXPECT_EQ(with(&TwoRows::indices, 1, 3),
             "paged decode sparse reference: page_indices of list 0 names slot 3 twice");
@@ -104,8 +83,8 @@ TEST(PagedDecodeSparseReferenceTest, ListsThatCannotBeAreRefused) {
             "paged decode sparse reference: page_indptr of list 3 is 3..7 of 6 indices");
   EXPECT_NE(with(&TwoRows::indices, 2, 4), "accepted") << "there are four slots";
   TwoRows rows;
-  rows.indptr = integers({0, 2, 3});
-  EXPECT_EQ(refusal([&] { rows.run(); }),
+  rows.indptr = integer_tensor({0, 2, 3});
+  EXPECT_EQ(refusal_of([&] { rows.run(); }),
             "paged decode sparse reference: page_indptr is i32[3], but must be i32[5]");
 }
 

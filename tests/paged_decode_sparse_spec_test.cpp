@@ -17,15 +17,6 @@
 namespace parity {
 namespace {
 
-std::set<std::string> wrong_answers(const std::string& id) {
-  const KernelCase problem(id);
-  std::set<std::string> names;
-  for (const auto& [name, answer] :
-       problem.c.spec->reference(problem.c, problem.inputs).wrong_answers)
-    names.insert(name);
-  return names;
-}
-
 std::string refusal(const std::string& id) {
   return refusal_of([&] { KernelCase{id}; });
 }
@@ -78,7 +69,7 @@ TEST(PagedDecodeSparseSpecTest, EveryRecipeTellsRightFromWrong) {
 
 TEST(PagedDecodeSparseSpecTest, ADenseRunIsAWrongAnswer) {
   EXPECT_EQ(
-      wrong_answers("paged_decode_sparse/q=f32,k=e4m3,v=f16/d=64,hq=2,hkv=2,softcap=5/ragged"),
+      wrong_answers_of("paged_decode_sparse/q=f32,k=e4m3,v=f16/d=64,hq=2,hkv=2,softcap=5/ragged"),
       (std::set<std::string>{"last_slot_dropped", "last_slot_dropped in lse",
                              "all_slots_of_the_row", "all_slots_of_the_row in lse",
                              "softcap_ignored", "softcap_ignored in lse", "k_scale_ignored",

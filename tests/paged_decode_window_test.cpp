@@ -1,5 +1,4 @@
-// Windows, softcaps, scales, layouts and output dtypes of paged decode, by
-// every version and split.
+// Windows, softcaps, scales, layouts and output dtypes of paged decode, by every version and split.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

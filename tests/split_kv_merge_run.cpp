@@ -9,6 +9,7 @@
 #include "harness/kernels/attention_bounds.hpp"
 #include "harness/kernels/split_kv_merge_inputs.hpp"
 #include "reference/split_kv_merge.hpp"
+#include "tests/tensor_values.hpp"
 #include "tests/test_home.hpp"
 
 namespace parity {
@@ -17,13 +18,6 @@ namespace {
 /// "v=f32,out=bf16/d=64,h=3/ragged"
 Case merge_case(const std::string& id) {
   return parse_case(registry(), "split_kv_merge/" + id);
-}
-
-Tensor integers(const std::vector<int>& values) {
-  Tensor result(Dtype::i32, {std::ssize(values)});
-  for (std::int64_t i = 0; i < result.elements(); ++i)
-    result.set(i, values[static_cast<std::size_t>(i)]);
-  return result;
 }
 
 }  // namespace
@@ -52,8 +46,8 @@ MergeProblem MergeProblem::from(const Merged& merged) {
   return {merged.out, merged.lse};
 }
 
-void MergeProblem::set_rows(const std::vector<int>& indptr) {
-  o_indptr = integers(indptr);
+void MergeProblem::set_rows(const std::vector<std::int64_t>& indptr) {
+  o_indptr = integer_tensor(indptr);
 }
 
 ReferenceResult MergeProblem::expectation() const {

@@ -27,7 +27,7 @@ struct MergeProblem {
   /// The merged rows as partials, f32 throughout.
   static MergeProblem from(const Merged& merged);
 
-  void set_rows(const std::vector<int>& indptr);
+  void set_rows(const std::vector<std::int64_t>& indptr);
   /// What the reference says of the inputs as they are now.
   ReferenceResult expectation() const;
 

@@ -251,7 +251,7 @@ TEST(SplitKvMergeTest, MalformedArgumentsAreRefusedByName) {
 
 TEST(SplitKvMergeTest, AnIndptrThatIsNoPrefixSumIsRefused) {
   MergeRun run;
-  const auto expect_indptr = [&](const std::string& part, const std::vector<int>& indptr) {
+  const auto expect_indptr = [&](const std::string& part, const std::vector<std::int64_t>& indptr) {
     MergeProblem problem("v=f32,out=f32/d=64,h=3/ragged");
     problem.set_rows(indptr);
     const SplitKvMergeArgs args = run.place(problem);

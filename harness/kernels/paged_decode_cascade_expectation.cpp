@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/kernels/attention_wrong_answers.hpp"
 #include "harness/kernels/paged_decode_cascade_inputs.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
 #include "reference/paged_decode.hpp"
@@ -26,19 +27,6 @@ TensorList flat_inputs(const Case& c, const TensorList& inputs) {
   return flat;
 }
 
-/// As two answers, so that neither output does the rejecting for the other.
-void add_wrong_prefix(const std::string& fault, const Case& c, const TensorList& inputs,
-                      ReferenceResult& result) {
-  const TensorList flat = flat_inputs(c, inputs);
-  PagedDecodeReference wrong = paged_decode(paged_decode_problem(c, flat));
-  TensorList out;
-  out.push_back({"out", std::move(wrong.out)});
-  TensorList lse;
-  lse.push_back({"lse", std::move(wrong.lse)});
-  result.wrong_answers.emplace_back(fault, std::move(out));
-  result.wrong_answers.emplace_back(fault + " in lse", std::move(lse));
-}
-
 }  // namespace
 
 ReferenceResult paged_decode_cascade_expectation(const Case& c, const TensorList& inputs) {
@@ -47,7 +35,8 @@ ReferenceResult paged_decode_cascade_expectation(const Case& c, const TensorList
   TensorList without = inputs;
   Tensor& indptr = find(without, "prefix_indptr");
   indptr = Tensor(indptr.type());
-  add_wrong_prefix("prefix_dropped", c, without, result);
+  const TensorList flat = flat_inputs(c, without);
+  WrongAnswers(result).add("prefix_dropped", paged_decode(paged_decode_problem(c, flat)));
   return result;
 }
 

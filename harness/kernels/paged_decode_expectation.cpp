@@ -7,38 +7,13 @@
 #include <utility>
 
 #include "harness/kernels/attention_bounds.hpp"
+#include "harness/kernels/attention_wrong_answers.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 #include "harness/kernels/paged_decode_layout.hpp"
 #include "reference/paged_decode.hpp"
 
 namespace parity {
 namespace {
-
-/// What a kernel with one fault would answer. Each output by itself, so that neither does the
-/// rejecting for the other.
-class WrongAnswers {
- public:
-  explicit WrongAnswers(ReferenceResult& result) : result_(result) {}
-
-  void add_out(const std::string& fault, Tensor out) {
-    TensorList answer;
-    answer.push_back({"out", std::move(out)});
-    result_.wrong_answers.emplace_back(fault, std::move(answer));
-  }
-  void add_lse(const std::string& fault, Tensor lse) {
-    TensorList answer;
-    answer.push_back({"lse", std::move(lse)});
-    result_.wrong_answers.emplace_back(fault + " in lse", std::move(answer));
-  }
-  void add(const std::string& fault, const PagedDecodeProblem& problem) {
-    PagedDecodeReference answer = paged_decode(problem);
-    add_out(fault, std::move(answer.out));
-    add_lse(fault, std::move(answer.lse));
-  }
-
- private:
-  ReferenceResult& result_;
-};
 
 /// One token more or less than the window holds, where some row has a token outside it.
 void add_wrong_windows(const Case& c, const PagedDecodeProblem& problem, WrongAnswers& answers) {
@@ -48,30 +23,11 @@ void add_wrong_windows(const Case& c, const PagedDecodeProblem& problem, WrongAn
   if (!matters) return;
   PagedDecodeProblem wrong = problem;
   wrong.window = problem.window + 1;
-  answers.add("window_one_longer", wrong);
+  answers.add("window_one_longer", paged_decode(wrong));
   // Without its one token a row of window 1 attends to nothing: that is last_token_dropped. In out,
   // one ordinary token of thousands is less than a 16-bit output's spacing.
   wrong.window = problem.window - 1;
   if (wrong.window > 0) answers.add_lse("window_one_shorter", paged_decode(wrong).lse);
-}
-
-/// Softcap and scales, where there are any.
-void add_ignored_factors(const PagedDecodeProblem& problem, const Tensor& out,
-                         WrongAnswers& answers) {
-  if (problem.softcap != 0) {
-    PagedDecodeProblem uncapped = problem;
-    uncapped.softcap = 0;
-    answers.add("softcap_ignored", uncapped);
-  }
-  if (problem.k_scale != 1) {
-    PagedDecodeProblem unscaled = problem;
-    unscaled.k_scale = 1;
-    answers.add("k_scale_ignored", unscaled);
-  }
-  if (problem.v_scale == 1) return;
-  Tensor unscaled(out.type());
-  for (std::int64_t i = 0; i < out.elements(); ++i) unscaled.set(i, out.at(i) / problem.v_scale);
-  answers.add_out("v_scale_ignored", std::move(unscaled));
 }
 
 }  // namespace
@@ -133,9 +89,9 @@ ReferenceResult paged_decode_expectation(const Case& c, const TensorList& inputs
   WrongAnswers answers(result);
   PagedDecodeProblem dropped = problem;
   dropped.drop_last = 1;
-  answers.add("last_token_dropped", dropped);
+  answers.add("last_token_dropped", paged_decode(dropped));
   add_wrong_windows(c, problem, answers);
-  add_ignored_factors(problem, reference.out, answers);
+  add_ignored_factors(problem, reference.out, paged_decode, answers);
   result.refused = cancellation(answer);
   return result;
 }

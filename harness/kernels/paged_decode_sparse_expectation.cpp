@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/kernels/attention_bounds.hpp"
+#include "harness/kernels/attention_wrong_answers.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 #include "harness/kernels/paged_decode_layout.hpp"
@@ -45,36 +46,6 @@ PagedDecodeReference dense_answer(const PagedDecodeSparseProblem& sparse,
                        .softcap = sparse.softcap});
 }
 
-/// As two answers, so that neither output does the rejecting for the other.
-void add_wrong_answer(const std::string& fault, PagedDecodeReference wrong,
-                      ReferenceResult& result) {
-  TensorList out;
-  out.push_back({"out", std::move(wrong.out)});
-  TensorList lse;
-  lse.push_back({"lse", std::move(wrong.lse)});
-  result.wrong_answers.emplace_back(fault, std::move(out));
-  result.wrong_answers.emplace_back(fault + " in lse", std::move(lse));
-}
-
-void add_ignored_factors(const PagedDecodeSparseProblem& problem, ReferenceResult& result) {
-  if (problem.softcap != 0) {
-    PagedDecodeSparseProblem uncapped = problem;
-    uncapped.softcap = 0;
-    add_wrong_answer("softcap_ignored", paged_decode_sparse(uncapped), result);
-  }
-  if (problem.k_scale != 1) {
-    PagedDecodeSparseProblem unscaled = problem;
-    unscaled.k_scale = 1;
-    add_wrong_answer("k_scale_ignored", paged_decode_sparse(unscaled), result);
-  }
-  if (problem.v_scale == 1) return;
-  PagedDecodeSparseProblem unscaled = problem;
-  unscaled.v_scale = 1;
-  TensorList out;
-  out.push_back({"out", paged_decode_sparse(unscaled).out});
-  result.wrong_answers.emplace_back("v_scale_ignored", std::move(out));
-}
-
 }  // namespace
 
 ReferenceResult paged_decode_sparse_expectation(const Case& c, const TensorList& inputs) {
@@ -86,13 +57,14 @@ ReferenceResult paged_decode_sparse_expectation(const Case& c, const TensorList&
                                reference.rms_mass, reference.max_score, reference.tokens};
   expect_out(answer, result.outputs[0]);
   expect_log_sum_exp(answer, result.outputs[1]);
+  WrongAnswers answers(result);
   PagedDecodeSparseProblem dropped = problem;
   dropped.drop_last = 1;
-  add_wrong_answer("last_slot_dropped", paged_decode_sparse(dropped), result);
+  answers.add("last_slot_dropped", paged_decode_sparse(dropped));
   const TensorList dense = paged_decode_inputs(c);
   if (problem.page_indices.elements() < find(dense, "page_indices").elements() * c.constant("hkv"))
-    add_wrong_answer("all_slots_of_the_row", dense_answer(problem, dense), result);
-  add_ignored_factors(problem, result);
+    answers.add("all_slots_of_the_row", dense_answer(problem, dense));
+  add_ignored_factors(problem, reference.out, paged_decode_sparse, answers);
   result.refused = cancellation(answer);
   return result;
 }
