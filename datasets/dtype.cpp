@@ -44,7 +44,6 @@ constexpr FloatFormat kBf16{8, 7, true};
 constexpr FloatFormat kE4m3{4, 3, false};
 constexpr FloatFormat kE5m2{5, 2, true};
 
-/// By reference: one is looked up for every element of every tensor.
 const FloatFormat& format_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::f32:
@@ -62,7 +61,9 @@ const FloatFormat& format_of(Dtype dtype) {
   }
 }
 
-double decode_float(const FloatFormat& format, std::uint64_t bits) {
+/// Its own code for each format, since each element of every tensor comes through here.
+template <const FloatFormat& format>
+double decode_float(std::uint64_t bits) {
   const std::uint64_t magnitude = bits & (format.sign_bit() - 1);
   const bool negative = (bits & format.sign_bit()) != 0;
   if (magnitude >= format.first_beyond_finite()) {
@@ -108,7 +109,9 @@ std::uint64_t shift_right_rounded(std::uint64_t significand, int shift) {
   return quotient + (up ? 1 : 0);
 }
 
-std::uint64_t encode_float(const FloatFormat& format, double value) {
+/// Likewise.
+template <const FloatFormat& format>
+std::uint64_t encode_float(double value) {
   if (std::isnan(value)) return format.quiet_nan();
   const std::uint64_t sign = std::signbit(value) ? format.sign_bit() : 0;
   const double magnitude = std::fabs(value);
@@ -215,9 +218,18 @@ double decode(Dtype dtype, std::uint64_t bits) {
       return static_cast<std::uint8_t>(bits);
     case Dtype::u64:
       return static_cast<double>(bits);
-    default:
-      return decode_float(format_of(dtype), bits);
+    case Dtype::f32:
+      return decode_float<kF32>(bits);
+    case Dtype::f16:
+      return decode_float<kF16>(bits);
+    case Dtype::bf16:
+      return decode_float<kBf16>(bits);
+    case Dtype::e4m3:
+      return decode_float<kE4m3>(bits);
+    case Dtype::e5m2:
+      return decode_float<kE5m2>(bits);
   }
+  throw UsageError(fmt::format("{} is not the number of a dtype", static_cast<int>(dtype)));
 }
 
 std::uint64_t encode(Dtype dtype, double value) {
@@ -232,9 +244,18 @@ std::uint64_t encode(Dtype dtype, double value) {
       return encode_integer<std::uint8_t>(dtype, value);
     case Dtype::u64:
       return encode_integer<std::uint64_t>(dtype, value);
-    default:
-      return encode_float(format_of(dtype), value);
+    case Dtype::f32:
+      return encode_float<kF32>(value);
+    case Dtype::f16:
+      return encode_float<kF16>(value);
+    case Dtype::bf16:
+      return encode_float<kBf16>(value);
+    case Dtype::e4m3:
+      return encode_float<kE4m3>(value);
+    case Dtype::e5m2:
+      return encode_float<kE5m2>(value);
   }
+  throw UsageError(fmt::format("{} is not the number of a dtype", static_cast<int>(dtype)));
 }
 
 double half_spacing(Dtype dtype, double at) {

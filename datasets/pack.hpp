@@ -60,8 +60,7 @@ struct Provenance {
 
 class PackWriter {
  public:
-  /// Starts `<path>.tmp.<pid>` beside `path` (one writer of a path in a process). The pack grows in memory
-  /// until commit(). Throws DatasetError when the folder cannot be written.
+  /// Starts a ReplacedFile. The pack grows in memory until commit(). Throws DatasetError when the folder cannot be written.
   PackWriter(std::filesystem::path path, const Provenance& provenance);
   /// Removes the temporary file unless committed.
   ~PackWriter();

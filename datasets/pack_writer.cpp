@@ -2,20 +2,19 @@
 // that a full disk is one error here and never a half-written file that HDF5 insists on closing.
 #include "datasets/pack.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <optional>
 #include <set>
+#include <system_error>
 
 #include "datasets/errors.hpp"
 #include "datasets/file_image.hpp"
 #include "datasets/fill.hpp"
 #include "datasets/hdf5_handle.hpp"
 #include "datasets/pack_layout.hpp"
+#include "datasets/replaced_file.hpp"
 
 namespace parity {
 namespace {
@@ -28,24 +27,6 @@ using namespace pack_layout;
 constexpr std::size_t kCompactBytes = 1024;
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 constexpr unsigned kDeflateLevel = 1;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
 
 /// Time stamps would make the same data other bytes each run.
 hdf5::Properties creation(hid_t kind, const hdf5::Failures& failures) {
@@ -155,23 +136,18 @@ void validate(const PackCase& pack_case) {
 struct PackWriter::Impl {
   explicit Impl(fs::path path)
       : target(std::move(path)),
-        temporary(target.string() + fmt::format(".tmp.{}", ::getpid())),
-        failures(target, "written", "make room or choose another folder (an older file is intact)"),
-        descriptor(open_temporary()) {}
-  ~Impl() {
-    if (!committed) ::unlink(temporary.c_str());
+        failures(target, "written",
+                 "make room or choose another folder (an older file is intact)") {
+    or_raise([this] { output.emplace(target); });
   }
 
-  [[noreturn]] void raise_errno(std::string_view what) const {
-    failures.raise(fmt::format("{}: {}", what, std::strerror(errno)));
-  }
-
-  int open_temporary() const {
-    // One left by a killed process of the same number is of no use to anybody.
-    ::unlink(temporary.c_str());
-    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0) raise_errno("opening '" + temporary.string() + "'");
-    return fd;
+  template <class Step>
+  void or_raise(const Step& step) const {
+    try {
+      step();
+    } catch (const std::system_error& error) {
+      failures.raise(error.what());
+    }
   }
 
   void write_ids() {
@@ -199,34 +175,23 @@ struct PackWriter::Impl {
     failures.check(H5Fclose(file.release()), "closing");
   }
 
-  void write_out(std::span<const std::byte> rest) {
-    while (!rest.empty()) {
-      const ssize_t written = ::write(descriptor.get(), rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) raise_errno("writing '" + temporary.string() + "'");
-      rest = rest.subspan(static_cast<std::size_t>(written));
-    }
-    if (::fsync(descriptor.get()) != 0) raise_errno("syncing '" + temporary.string() + "'");
-  }
-
-  void move_into_place() {
-    if (::rename(temporary.c_str(), target.c_str()) != 0)
-      raise_errno("renaming '" + temporary.string() + "'");
-    committed = true;
-    const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() < 0 || ::fsync(folder.get()) != 0) raise_errno("syncing its folder");
+  void write_out(std::span<const std::byte> bytes) {
+    or_raise([&] {
+      output->write(bytes);
+      output->sync();
+      output->commit();
+      output->sync_folder();
+    });
   }
 
   fs::path target;
-  fs::path temporary;
   hdf5::Failures failures;
-  Descriptor descriptor;
+  std::optional<ReplacedFile> output;
   hdf5::FileImage image;
   hdf5::File file;
   hdf5::Group cases;
   std::vector<std::string> ids;
   std::set<std::string> known_ids;
-  bool committed = false;
 };
 
 PackWriter::PackWriter(std::filesystem::path path, const Provenance& provenance)
@@ -237,7 +202,8 @@ PackWriter::PackWriter(std::filesystem::path path, const Provenance& provenance)
   impl_->image.attach(access.get(), failures);
   const hdf5::Properties list = group_creation(H5P_FILE_CREATE, failures);
   impl_->file = hdf5::File(failures.check(
-      H5Fcreate(impl_->temporary.c_str(), H5F_ACC_TRUNC, list.get(), access.get()), "creating it"));
+      H5Fcreate(impl_->output->temporary().c_str(), H5F_ACC_TRUNC, list.get(), access.get()),
+      "creating it"));
   const hid_t file = impl_->file.get();
   write_text(file, attribute::kSchema, kSchemaVersion, failures);
   write_text(file, attribute::kBuild, provenance.build, failures);
@@ -286,7 +252,6 @@ void PackWriter::commit() {
   impl_->write_ids();
   impl_->close_file();
   impl_->write_out(impl_->image.bytes(impl_->failures));
-  impl_->move_into_place();
 }
 
 }  // namespace parity

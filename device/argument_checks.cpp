@@ -60,6 +60,21 @@ void check_memory(std::string_view who, std::string_view name, const DeviceTenso
     refuse(who, "{} must be aligned to {} bytes", name, alignment);
 }
 
+void check_apart(std::string_view who, const std::vector<ArgumentMemory>& outputs,
+                 const std::vector<ArgumentMemory>& inputs) {
+  const auto require = [&](const ArgumentMemory& a, const ArgumentMemory& b) {
+    const auto begin_a = reinterpret_cast<std::uintptr_t>(a.data);
+    const auto begin_b = reinterpret_cast<std::uintptr_t>(b.data);
+    if (a.bytes > 0 && b.bytes > 0 && begin_a < begin_b + static_cast<std::uintptr_t>(b.bytes) &&
+        begin_b < begin_a + static_cast<std::uintptr_t>(a.bytes))
+      refuse(who, "{} lies on {}, but an output needs memory of its own", a.name, b.name);
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) require(outputs[i], outputs[j]);
+    for (const ArgumentMemory& input : inputs) require(outputs[i], input);
+  }
+}
+
 std::vector<std::int32_t> read_integers(Backend& backend, const DeviceTensor& tensor) {
   std::vector<std::int32_t> values(static_cast<std::size_t>(tensor.type.elements()));
   if (!values.empty()) backend.copy_out(std::as_writable_bytes(std::span(values)), tensor.data);

@@ -32,6 +32,22 @@ void check_type(std::string_view who, std::string_view name, const DeviceTensor&
 void check_memory(std::string_view who, std::string_view name, const DeviceTensor& tensor,
                   std::uintptr_t alignment);
 
+/// The memory that an argument names.
+struct ArgumentMemory {
+  std::string_view name;
+  const void* data = nullptr;
+  std::int64_t bytes = 0;
+
+  static ArgumentMemory of(std::string_view name, const DeviceTensor& tensor) {
+    return {name, tensor.data, static_cast<std::int64_t>(tensor.type.bytes())};
+  }
+};
+
+/// Throws UsageError where an output lies on another one or on an input, naming both: blocks run in
+/// any order, so some would read what others have written.
+void check_apart(std::string_view who, const std::vector<ArgumentMemory>& outputs,
+                 const std::vector<ArgumentMemory>& inputs);
+
 /// An i32 tensor in host memory; waits for the device.
 std::vector<std::int32_t> read_integers(Backend& backend, const DeviceTensor& tensor);
 

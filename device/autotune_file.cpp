@@ -1,4 +1,4 @@
-// Reading doubts every line; writing goes to a temporary name.
+// Reading doubts every line; writing goes to a temporary name, and replaces nothing but plans.
 #include "device/autotune_file.hpp"
 
 #include <fmt/format.h>
@@ -10,14 +10,18 @@
 
 #include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
-#include "device/replaced_file.hpp"
+#include "datasets/replaced_file.hpp"
 
 namespace parity {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kHeader = "parity autotune 1";
+/// Opens the header of every version.
+constexpr std::string_view kFamily = "parity autotune ";
+constexpr std::string_view kHeader = "parity autotune 2";
+/// More links than any system follows.
+constexpr int kMostLinks = 64;
 /// Of a reason that quotes the file.
 constexpr std::size_t kMostReason = 200;
 
@@ -27,6 +31,33 @@ std::string shown(std::string reason) {
       reason, [](char c) { return c < ' ' || c > '~'; }, '?');
   if (reason.size() > kMostReason) reason = reason.substr(0, kMostReason) + "...";
   return reason;
+}
+
+/// What a link, or a link to one, leads to, whether it is there or not.
+fs::path behind_links(fs::path file) {
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(file, error));
+       ++links)
+    file = file.parent_path() / fs::read_symlink(file, error);
+  return file;
+}
+
+/// Why what the file is, or holds, must not be taken for plans nor be replaced by them; empty where
+/// it may. A pipe or a device is not opened: it might never answer.
+std::string foreign(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (status.type() == fs::file_type::none) return error.message();
+  if (fs::is_directory(status)) return "is a folder";
+  if (!fs::is_regular_file(status)) return "is no regular file";
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return "cannot be read";
+  std::string head(kFamily.size(), '\0');
+  stream.read(head.data(), std::ssize(head));
+  if (stream.bad()) return "cannot be read";
+  const bool empty = stream.gcount() == 0;
+  return empty || head == kFamily ? "" : "holds something other than tuned plans";
 }
 
 /// The entry behind the line's digest. Throws UsageError.
@@ -82,13 +113,22 @@ AutotuneFile parse_autotune_file(const fs::path& file, std::string_view text) {
 }
 
 AutotuneFile read_autotune_file(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error) && !error) return {};
+  if (const std::string why = foreign(file); !why.empty())
+    return {{}, {fmt::format("{}: {}, so plans are tuned again", file.string(), why)}};
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file, error))
-    return {{}, {fmt::format("{}: cannot be read, so its entries are tuned again", file.string())}};
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (text.empty()) return {};
   return parse_autotune_file(file, text);
+}
+
+std::string autotune_file_fault(const fs::path& file) {
+  if (std::string why = foreign(file); !why.empty()) return why;
+  try {
+    const ReplacedFile trial(behind_links(file));
+  } catch (const std::system_error& error) {
+    return fmt::format("cannot be written: {}", error.code().message());
+  }
+  return {};
 }
 
 void write_autotune_file(const fs::path& file, const std::map<TuningKey, TunedPlan>& entries) {
@@ -97,11 +137,15 @@ void write_autotune_file(const fs::path& file, const std::map<TuningKey, TunedPl
     const std::string entry = entry_text(key, plan);
     text += fmt::format("{} {}\n", digest(entry).hex(), entry);
   }
-  try {
-    replace_file(file, text);
-  } catch (const std::system_error& error) {
+  const auto fail = [&](const std::string& why) {
     throw DatasetError(fmt::format("tuned plans cannot be written to {}: {}; name a writable file",
-                                   file.string(), error.code().message()));
+                                   file.string(), why));
+  };
+  if (const std::string why = foreign(file); !why.empty()) fail("it " + why);
+  try {
+    replace_file(behind_links(file), text);
+  } catch (const std::system_error& error) {
+    fail(error.code().message());
   }
 }
 

@@ -26,10 +26,16 @@ struct AutotuneFile {
 /// entry and the entry. `file` names it in reasons.
 AutotuneFile parse_autotune_file(const std::filesystem::path& file, std::string_view text);
 
-/// A missing file is an empty one; one that cannot be read is refused.
+/// A missing file is an empty one; one that holds something else, or is no regular file, is
+/// refused.
 AutotuneFile read_autotune_file(const std::filesystem::path& file);
 
-/// Throws DatasetError; the file is then as it was.
+/// Why `file` cannot keep plans: it holds something else, is no regular file, or could not be
+/// written now. Empty where it can. Leaves everything as it is.
+std::string autotune_file_fault(const std::filesystem::path& file);
+
+/// Where `file` is a link, writes what it leads to. Throws DatasetError, also where it holds
+/// anything but plans; the file is then as it was.
 void write_autotune_file(const std::filesystem::path& file,
                          const std::map<TuningKey, TunedPlan>& entries);
 

@@ -1,12 +1,17 @@
 // Where modules run: memory, loading and launching. Implementations: cuda_backend, host_backend.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/carrier.hpp"
 
 namespace parity {
 
@@ -14,12 +19,16 @@ struct Dim3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
+
+  auto operator<=>(const Dim3&) const = default;
 };
 
 struct LaunchShape {
   Dim3 grid;
   Dim3 block;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory
+
+  auto operator<=>(const LaunchShape&) const = default;
 };
 
 /// "NVIDIA H200", "sm_90a", "580.159"; host: CPU model, features, "host".
@@ -48,6 +57,23 @@ class Module {
   virtual ~Module() = default;
 };
 
+/// All that Backend::launch is given, to be launched later.
+struct PreparedLaunch {
+  std::shared_ptr<const Module> module;
+  LaunchShape shape;
+  std::vector<std::byte> params;
+
+  auto operator<=>(const PreparedLaunch&) const = default;
+};
+
+/// Launches that are started together, any number of times; one thread at a time.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  /// Starts them, each after the one before it has ended. Throws DeviceError as launch() does.
+  virtual void replay() = 0;
+};
+
 /// Thread-safe: any number of host threads may use one. A GPU runs what they launch in one queue.
 class Backend {
  public:
@@ -70,11 +96,17 @@ class Backend {
   /// and on the host backend also for a rendezvous that cannot complete (naming the source lines).
   virtual void launch(const Module& module, const LaunchShape& shape, const void* params,
                       std::size_t params_bytes) = 0;
+  /// The launches as a graph, whose replays join the queue of launches; here one that launches them
+  /// one by one. Starts nothing. Modules must outlive it, and so must this. Throws DeviceError.
+  virtual std::unique_ptr<Graph> capture(std::vector<PreparedLaunch> launches);
   /// Waits for all launches. Throws DeviceError for what they did wrong.
   virtual void synchronize() = 0;
 
   /// A GPU's clock is its own events, the host's a steady clock.
   virtual std::unique_ptr<Stopwatch> stopwatch() = 0;
+
+  /// State that the device's own library keeps in this process; ambient.
+  virtual std::vector<Carrier*> carriers() { return {}; }
 };
 
 std::unique_ptr<Backend> make_host_backend();

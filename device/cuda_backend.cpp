@@ -7,11 +7,15 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
-#include <source_location>
 #include <sstream>
+#include <utility>
 #include <vector>
 
+#include "datasets/errors.hpp"
 #include "device/backend.hpp"
+#include "device/cuda_check.hpp"
+#include "device/cuda_graph.hpp"
+#include "device/cuda_state.hpp"
 #include "device/no_device.hpp"
 
 namespace parity {
@@ -19,18 +23,6 @@ namespace {
 
 /// Launches below this need no leave for their dynamic shared memory.
 constexpr std::size_t kSharedByDefault = std::size_t{48} << 10;
-
-std::string words(cudaError_t error) {
-  return fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error));
-}
-
-void check(cudaError_t error, std::string_view what,
-           std::source_location at = std::source_location::current()) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();  // Clears it where it is not sticky.
-  throw DeviceError(
-      fmt::format("CUDA could not {}: {} [{}:{}]", what, words(error), at.file_name(), at.line()));
-}
 
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -68,18 +60,18 @@ void require_device() {
                     "driver, or build with "
                     "a CUDA Toolkit no newer than it",
                     version_text(driver), version_text(CUDART_VERSION)));
-  if (driver == 0) throw NoDevice("no CUDA device: no driver is loaded here; " + words(error));
-  if (error == cudaErrorNoDevice) throw NoDevice("no CUDA device: " + words(error));
+  if (driver == 0) throw NoDevice("no CUDA device: no driver is loaded here; " + cuda_words(error));
+  if (error == cudaErrorNoDevice) throw NoDevice("no CUDA device: " + cuda_words(error));
   // A GPU that is there and does not answer must not be taken for none: a nightly would pass on the
   // host.
   if (error != cudaSuccess)
-    throw DeviceError("the CUDA driver is loaded but does not answer: " + words(error));
+    throw DeviceError("the CUDA driver is loaded but does not answer: " + cuda_words(error));
   if (count == 0) throw NoDevice("no CUDA device: none is visible; see CUDA_VISIBLE_DEVICES");
 }
 
 DeviceIdentity identify() {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "read the device's properties");
+  check_cuda(cudaGetDeviceProperties(&properties, 0), "read the device's properties");
   // The suffix opens the instructions of exactly this architecture (wgmma and its kin).
   const char* suffix = properties.major >= 9 ? "a" : "";
   return {properties.name, fmt::format("sm_{}{}{}", properties.major, properties.minor, suffix),
@@ -100,12 +92,13 @@ class CudaModule final : public Module {
   /// `image` is an ELF file; bytes behind its end are not looked at.
   CudaModule(const std::vector<char>& image, const std::filesystem::path& file,
              const std::string& kernel) {
-    check(cudaLibraryLoadData(&library_, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-          fmt::format("load {}", file.string()));
+    check_cuda(
+        cudaLibraryLoadData(&library_, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        fmt::format("load {}", file.string()));
     const cudaError_t error = cudaLibraryGetKernel(&kernel_, library_, kernel.c_str());
     if (error == cudaSuccess) return;
     cudaLibraryUnload(library_);
-    check(error, fmt::format("find kernel '{}' in {}", kernel, file.string()));
+    check_cuda(error, fmt::format("find kernel '{}' in {}", kernel, file.string()));
   }
   ~CudaModule() override { cudaLibraryUnload(library_); }
   CudaModule(const CudaModule&) = delete;
@@ -122,11 +115,11 @@ class CudaModule final : public Module {
 class CudaStopwatch final : public Stopwatch {
  public:
   CudaStopwatch() {
-    check(cudaEventCreate(&begin_), "create an event");
+    check_cuda(cudaEventCreate(&begin_), "create an event");
     const cudaError_t error = cudaEventCreate(&end_);
     if (error == cudaSuccess) return;
     cudaEventDestroy(begin_);
-    check(error, "create an event");
+    check_cuda(error, "create an event");
   }
   ~CudaStopwatch() override {
     cudaEventDestroy(begin_);
@@ -135,12 +128,12 @@ class CudaStopwatch final : public Stopwatch {
   CudaStopwatch(const CudaStopwatch&) = delete;
   CudaStopwatch& operator=(const CudaStopwatch&) = delete;
 
-  void start() override { check(cudaEventRecord(begin_, nullptr), "record an event"); }
-  void stop() override { check(cudaEventRecord(end_, nullptr), "record an event"); }
+  void start() override { check_cuda(cudaEventRecord(begin_, nullptr), "record an event"); }
+  void stop() override { check_cuda(cudaEventRecord(end_, nullptr), "record an event"); }
   double seconds() override {
-    check(cudaEventSynchronize(end_), "finish what is timed");
+    check_cuda(cudaEventSynchronize(end_), "finish what is timed");
     float milliseconds = 0.0f;
-    check(cudaEventElapsedTime(&milliseconds, begin_, end_), "read the time between events");
+    check_cuda(cudaEventElapsedTime(&milliseconds, begin_, end_), "read the time between events");
     return milliseconds * 1e-3;
   }
 
@@ -163,8 +156,9 @@ class CudaBackend final : public Backend {
  public:
   CudaBackend() {
     require_device();
-    check(cudaSetDevice(0), "use the first visible device");
+    check_cuda(cudaSetDevice(0), "use the first visible device");
     identity_ = identify();
+    state_ = make_cuda_state();
   }
 
   std::string_view name() const override { return "cuda"; }
@@ -172,23 +166,24 @@ class CudaBackend final : public Backend {
 
   void* allocate(std::size_t bytes) override {
     void* memory = nullptr;
-    check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)),
-          fmt::format("allocate {} bytes", bytes));
+    check_cuda(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)),
+               fmt::format("allocate {} bytes", bytes));
     return memory;
   }
   void release(void* memory) noexcept override { cudaFree(memory); }
   void fill(void* memory, std::byte value, std::size_t bytes) override {
-    if (bytes > 0) check(cudaMemset(memory, std::to_integer<int>(value), bytes), "fill memory");
+    if (bytes > 0)
+      check_cuda(cudaMemset(memory, std::to_integer<int>(value), bytes), "fill memory");
   }
   void copy_in(void* device, std::span<const std::byte> host) override {
     if (!host.empty())
-      check(cudaMemcpy(device, host.data(), host.size(), cudaMemcpyHostToDevice),
-            "copy to the device");
+      check_cuda(cudaMemcpy(device, host.data(), host.size(), cudaMemcpyHostToDevice),
+                 "copy to the device");
   }
   void copy_out(std::span<std::byte> host, const void* device) override {
     if (!host.empty())
-      check(cudaMemcpy(host.data(), device, host.size(), cudaMemcpyDeviceToHost),
-            "copy from the device");
+      check_cuda(cudaMemcpy(host.data(), device, host.size(), cudaMemcpyDeviceToHost),
+                 "copy from the device");
   }
 
   std::unique_ptr<Module> load(const std::filesystem::path& file,
@@ -198,26 +193,50 @@ class CudaBackend final : public Backend {
 
   void launch(const Module& module, const LaunchShape& shape, const void* params,
               std::size_t /*params_bytes*/) override {
-    const void* function = dynamic_cast<const CudaModule&>(module).function();
-    // The leave is the function's, not the launch's: another thread must not ask for less
-    // meanwhile.
-    std::unique_lock<std::mutex> leave;
-    if (shape.shared_bytes > kSharedByDefault) leave = std::unique_lock(shared_leave_);
-    if (shape.shared_bytes > kSharedByDefault)
-      check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(shape.shared_bytes)),
-            describe(shape));
+    const void* function = function_of(module);
+    const std::unique_lock<std::mutex> leave = leave_for(function, shape);
     void* arguments[] = {const_cast<void*>(params)};  // Only read: copied before the call returns.
-    check(cudaLaunchKernel(function, to_cuda(shape.grid), to_cuda(shape.block), arguments,
-                           shape.shared_bytes, nullptr),
-          describe(shape));
+    check_cuda(cudaLaunchKernel(function, to_cuda(shape.grid), to_cuda(shape.block), arguments,
+                                shape.shared_bytes, nullptr),
+               describe(shape));
   }
 
-  void synchronize() override { check(cudaDeviceSynchronize(), "finish the launches"); }
+  std::unique_ptr<Graph> capture(std::vector<PreparedLaunch> launches) override {
+    std::vector<const void*> functions;
+    for (const PreparedLaunch& launch : launches) {
+      functions.push_back(function_of(*launch.module));
+      leave_for(functions.back(), launch.shape);
+    }
+    return make_cuda_graph(std::move(launches), functions);
+  }
+
+  void synchronize() override { check_cuda(cudaDeviceSynchronize(), "finish the launches"); }
   std::unique_ptr<Stopwatch> stopwatch() override { return std::make_unique<CudaStopwatch>(); }
 
+  std::vector<Carrier*> carriers() override {
+    std::vector<Carrier*> out;
+    for (const auto& carrier : state_) out.push_back(carrier.get());
+    return out;
+  }
+
  private:
+  static const void* function_of(const Module& module) {
+    return dynamic_cast<const CudaModule&>(module).function();
+  }
+
+  /// Leave for the launch's dynamic shared memory, where it needs any. It is the function's, not
+  /// the launch's: as long as this is held, no other thread asks for less.
+  std::unique_lock<std::mutex> leave_for(const void* function, const LaunchShape& shape) {
+    if (shape.shared_bytes <= kSharedByDefault) return {};
+    std::unique_lock leave(shared_leave_);
+    check_cuda(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shape.shared_bytes)),
+               describe(shape));
+    return leave;
+  }
+
   DeviceIdentity identity_;
+  std::vector<std::unique_ptr<Carrier>> state_;
   std::mutex shared_leave_;
 };
 

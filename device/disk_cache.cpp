@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "datasets/digest.hpp"
+#include "datasets/replaced_file.hpp"
 #include "device/cache_folder.hpp"
-#include "device/replaced_file.hpp"
 
 namespace parity {
 namespace {

@@ -31,6 +31,39 @@ struct Faults {
   bool memo_without_dtype = false;
   /// They lack the page size.
   bool memo_without_page_size = false;
+  /// The keys of graphs keep only the variants, neither shapes nor parameters.
+  bool graph_without_shape = false;
+
+  // State that launches reading f16 values (v = f16) leave behind, and what it does to others
+  // (device/planted_state.hpp). Unless said otherwise these others read other values, and their
+  // scores are far off.
+
+  /// An environment variable, set for itself and left.
+  bool environment_not_restored = false;
+  /// The working directory, changed and left.
+  bool working_directory_not_restored = false;
+  /// The rounding mode: later host arithmetic rounds up, inside the tolerance.
+  bool rounding_mode_not_restored = false;
+  /// A device constant that others take for their own.
+  bool constant_left_over = false;
+  /// The same, and launches that read bf16 values erase it: it harms where none of them comes
+  /// between.
+  bool cleaner_in_between = false;
+  /// One of two device constants; v = bf16 leaves the other, and v = f32 errs where both are there.
+  bool two_polluters = false;
+  /// A device constant without which v = f32 errs: it is right only after v = f16.
+  bool brittle = false;
+  /// A count of themselves: all but the first err.
+  bool self_pollution = false;
+  /// The others err in nine of ten processes.
+  bool race_90 = false;
+  /// In three of ten.
+  bool race_30 = false;
+  /// A CUDA error that nobody has asked about; others ask and take it for their own.
+  bool last_error_left_over = false;
+
+  /// No state: the bits of every launch vary inside the tolerance, as sums by atomics do.
+  bool atomics_noise = false;
 
   // Faults of a launch.
 

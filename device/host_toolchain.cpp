@@ -96,6 +96,7 @@ std::vector<std::string> compiler_options(const HostCpu& cpu) {
     options.push_back(fmt::format("-fsanitize={}", sanitizers));
     options.push_back("-fno-sanitize-recover=all");
     options.push_back("-fno-omit-frame-pointer");
+    options.push_back("-O1");  // the last one counts: optimising checks costs more than they do
   }
   return options;
 }

@@ -32,14 +32,14 @@ ModuleCache::ModuleCache(Backend& backend, const Toolchain& toolchain, DiskCache
                          const Faults& faults)
     : backend_(backend), toolchain_(toolchain), disk_(disk), faults_(faults) {}
 
-const Module& ModuleCache::get(const VariantSpec& spec, Trace& trace) {
+std::shared_ptr<const Module> ModuleCache::share(const VariantSpec& spec, Trace& trace) {
   CellTouch touch;
-  const Module* const module = load(spec, trace.label(), &touch);
+  std::shared_ptr<const Module> module = load(spec, trace.label(), &touch);
   trace.add(std::move(touch));
   if (module == nullptr)
     throw DeviceError(fmt::format("kernel '{}' cannot be launched: its module is not there yet",
                                   spec.canonical()));
-  return *module;
+  return module;
 }
 
 void ModuleCache::prepare(const VariantSpec& spec) {
@@ -72,8 +72,8 @@ void ModuleCache::build(const VariantSpec& spec, const std::string& text, const 
   promise.set_value(std::move(module));
 }
 
-const Module* ModuleCache::load(const VariantSpec& spec, const std::string& writer,
-                                CellTouch* touch) {
+std::shared_ptr<const Module> ModuleCache::load(const VariantSpec& spec, const std::string& writer,
+                                                CellTouch* touch) {
   std::string text;
   const std::shared_ptr<const Named> variant = named(spec, text);
   std::optional<std::promise<std::shared_ptr<const Module>>> promise;
@@ -100,7 +100,8 @@ const Module* ModuleCache::load(const VariantSpec& spec, const std::string& writ
     }
   }
   const bool waits = promise.has_value() || !faults_.unlocked_first_use;
-  const Module* const module = waits ? entry->module.get().get() : entry->unlocked;
+  std::shared_ptr<const Module> module =
+      waits ? entry->module.get() : std::shared_ptr<const Module>(entry, entry->unlocked);
   if (touch != nullptr)
     *touch = {std::string(name()), variant->cell,   promise.has_value(),
               entry->dtypes,       variant->dtypes, entry->writer};

@@ -30,7 +30,9 @@ class ModuleCache final : public Carrier {
   /// The module for `spec`, loaded at first use; the touch is recorded in `trace`. The reference
   /// lives until restore(). Throws CompileError or DeviceError; a failure is not remembered.
   /// Thread-safe.
-  const Module& get(const VariantSpec& spec, Trace& trace);
+  const Module& get(const VariantSpec& spec, Trace& trace) { return *share(spec, trace); }
+  /// The same, for who keeps it longer.
+  std::shared_ptr<const Module> share(const VariantSpec& spec, Trace& trace);
 
   /// Compiles to disk only: no cell is read or written.
   void prepare(const VariantSpec& spec);
@@ -59,7 +61,8 @@ class ModuleCache final : public Carrier {
   };
 
   /// Null only under unlocked_first_use.
-  const Module* load(const VariantSpec& spec, const std::string& writer, CellTouch* touch);
+  std::shared_ptr<const Module> load(const VariantSpec& spec, const std::string& writer,
+                                     CellTouch* touch);
   void build(const VariantSpec& spec, const std::string& text, const Entry& entry,
              std::promise<std::shared_ptr<const Module>>& promise);
   std::shared_ptr<const Named> named(const VariantSpec& spec, std::string& text);

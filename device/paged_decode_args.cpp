@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numbers>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -57,12 +58,32 @@ void check_scale(std::string_view name, float scale, Dtype dtype) {
     refuse("{} is {}, but must be 1 for a tensor of {}", name, scale, parity::name(dtype));
 }
 
+/// What a score is multiplied by; beyond the normal numbers of f32, products are lost or infinite.
+void check_factors(const PagedDecodeArgs& args) {
+  const auto computable = [](float factor) { return std::isnormal(factor); };
+  const ScoreFactors factors = ScoreFactors::of(args);
+  if (args.softcap > 0.0f && !computable(factors.cap))
+    refuse("softcap is {:g}, but log2(e) * softcap must be a normal number of f32, not {:g}",
+           args.softcap, factors.cap);
+  if (args.scale == 0.0f || computable(factors.scale)) return;
+  if (args.softcap > 0.0f)
+    refuse(
+        "softcap is {:g}, but scale * k_scale / softcap must be a normal number of f32, not {:g}: "
+        "scale is {:g} and k_scale {:g}",
+        args.softcap, factors.scale, args.scale, args.k_scale);
+  refuse(
+      "scale is {:g} and k_scale {:g}, but log2(e) * scale * k_scale must be a normal number of "
+      "f32 (or 0), not {:g}",
+      args.scale, args.k_scale, factors.scale);
+}
+
 void check_scores(const PagedDecodeArgs& args) {
   if (!std::isfinite(args.scale)) refuse("scale is {}, but must be finite", args.scale);
   check_scale("k_scale", args.k_scale, args.k.pages.type.dtype);
   check_scale("v_scale", args.v_scale, args.v.pages.type.dtype);
   if (!std::isfinite(args.softcap) || args.softcap < 0.0f)
     refuse("softcap is {}, but must be finite, and 0 or above", args.softcap);
+  check_factors(args);
   if (args.window < 0) refuse("window is {}, but must be 0 (off) or above", args.window);
 }
 
@@ -109,7 +130,40 @@ void check_row(const HostPageTable& table, std::size_t row, std::int64_t page_si
     refuse("page_indptr gives row {} {} pages, more than 2^31 slots", row, pages);
 }
 
+/// From its first element to its last, and what lies between.
+ArgumentMemory memory_of(std::string_view name, const PagePool& pool) {
+  const Shape& shape = pool.pages.type.shape;
+  if (pool.pages.type.elements() == 0) return {name, pool.pages.data, 0};
+  const std::int64_t elements = (shape[0] - 1) * pool.stride_page +
+                                (shape[1] - 1) * pool.stride_slot +
+                                (shape[2] - 1) * pool.stride_head + shape[3];
+  return {name, pool.pages.data,
+          elements * static_cast<std::int64_t>(size_of(pool.pages.type.dtype))};
+}
+
+std::vector<ArgumentMemory> outputs_of(const PagedDecodeArgs& args) {
+  return {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse", args.lse)};
+}
+
+std::vector<ArgumentMemory> tensors_of(const PagedDecodeArgs& args) {
+  return {ArgumentMemory::of("q", args.q), memory_of("k", args.k), memory_of("v", args.v)};
+}
+
+std::vector<ArgumentMemory> arrays_of(const PageTable& table) {
+  return {ArgumentMemory::of("page_indptr", table.indptr),
+          ArgumentMemory::of("page_indices", table.indices),
+          ArgumentMemory::of("last_page_len", table.last_page_len),
+          ArgumentMemory::of("first_page_offset", table.first_page_offset)};
+}
+
 }  // namespace
+
+std::vector<ArgumentMemory> paged_decode_memory(const PagedDecodeArgs& args) {
+  std::vector<ArgumentMemory> memory = outputs_of(args);
+  for (const auto& more : {tensors_of(args), arrays_of(args.table)})
+    memory.insert(memory.end(), more.begin(), more.end());
+  return memory;
+}
 
 PagePool PagePool::contiguous(const DeviceTensor& pages) {
   const Shape& shape = pages.type.shape;
@@ -117,6 +171,13 @@ PagePool PagePool::contiguous(const DeviceTensor& pages) {
     refuse("a pool is {}, but must be [num_pages, page_size, kv_heads, head_dim]",
            pages.type.to_string());
   return {pages, shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3]};
+}
+
+ScoreFactors ScoreFactors::of(const PagedDecodeArgs& args) {
+  const double scale = double{args.scale} * args.k_scale;
+  const bool capped = args.softcap > 0.0f;
+  return {.scale = static_cast<float>(capped ? scale / args.softcap : scale * std::numbers::log2e),
+          .cap = static_cast<float>(std::numbers::log2e * args.softcap)};
 }
 
 void check_paged_decode_tensors(const PagedDecodeArgs& args) {
@@ -133,6 +194,7 @@ void check_paged_decode_tensors(const PagedDecodeArgs& args) {
   check_type(kWho, "lse", args.lse, {Dtype::f32, {q[0], q[1]}});
   check_memory(kWho, "out", args.out, kAlignment);
   check_memory(kWho, "lse", args.lse, kElementBytes);
+  check_apart(kWho, outputs_of(args), tensors_of(args));
 }
 
 void check_paged_decode_args(const PagedDecodeArgs& args) {
@@ -148,6 +210,7 @@ void check_paged_decode_args(const PagedDecodeArgs& args) {
   check_memory(kWho, "page_indices", table.indices, kElementBytes);
   check_memory(kWho, "last_page_len", table.last_page_len, kElementBytes);
   check_memory(kWho, "first_page_offset", table.first_page_offset, kElementBytes);
+  check_apart(kWho, outputs_of(args), arrays_of(table));
 }
 
 HostPageTable read_page_table(Backend& backend, const PageTable& table) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/argument_checks.hpp"
 #include "device/backend.hpp"
 #include "device/device_tensor.hpp"
 
@@ -48,12 +49,25 @@ struct PagedDecodeArgs {
   bool checked = false;   ///< also reads the page table back and validates every entry
 };
 
-/// Validates dtypes, shapes, strides and alignment, without reading device memory. Throws
-/// UsageError naming the argument.
+/// What kernels are given for scale, k_scale and softcap: a score to the base 2 is scale·(q·k), and
+/// with a softcap cap·tanh(scale·(q·k)).
+struct ScoreFactors {
+  float scale;
+  float cap;
+
+  static ScoreFactors of(const PagedDecodeArgs& args);
+};
+
+/// Validates dtypes, shapes, strides, alignment and factors, and that no output lies on another or
+/// on an input, without reading device memory. Throws UsageError naming the argument.
 void check_paged_decode_args(const PagedDecodeArgs& args);
 
 /// The same without the page table: for kernels that are given another.
 void check_paged_decode_tensors(const PagedDecodeArgs& args);
+
+/// out and lse, then q, k, v and the arrays of the page table: for check_apart with what else a
+/// kernel is given.
+std::vector<ArgumentMemory> paged_decode_memory(const PagedDecodeArgs& args);
 
 /// A page table in host memory, arrays as in PageTable.
 struct HostPageTable {

@@ -4,20 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
-#include <numbers>
 
 #include "datasets/errors.hpp"
 #include "device/argument_checks.hpp"
+#include "device/ceil_divide.hpp"
 
 namespace parity {
 namespace {
 
 constexpr std::int64_t kMaxBucket = 8;
-/// Tiles that some module may come to have.
-constexpr std::array<std::int64_t, 6> kTiles = {1, 2, 4, 8, 16, 32};
+constexpr std::int64_t kTile = 4;
+/// More registers for tokens are there where few are for heads.
+constexpr std::int64_t kWideTile = 8;
+constexpr std::int64_t kMostHeadsOfWideTile = 2;
 
 /// Division by `divisor` as a multiplication, exact for every dividend below 2^31 (Granlund and
 /// Montgomery, "Division by invariant integers using multiplication", 1994).
@@ -34,7 +36,7 @@ void set_page_division(PagedDecodeParams& params, std::uint32_t divisor) {
 HeadBlocks HeadBlocks::of(std::int64_t group) {
   const auto next = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(group)));
   const std::int64_t bucket = std::min(kMaxBucket, next);
-  return {group, bucket, (group + bucket - 1) / bucket};
+  return {group, bucket, ceil_divide(group, bucket)};
 }
 
 PagedDecodeChoice PagedDecodeChoice::of(const PagedDecodeArgs& args) {
@@ -49,18 +51,9 @@ PagedDecodeChoice PagedDecodeChoice::of(const PagedDecodeArgs& args) {
           .tile = args.tile};
 }
 
-std::vector<std::int64_t> paged_decode_tiles(PagedDecodeChoice choice) {
-  std::vector<std::int64_t> tiles;
-  for (const std::int64_t tile : kTiles) {
-    choice.tile = tile;
-    try {
-      paged_decode_variant("paged_decode", choice);
-      tiles.push_back(tile);
-    } catch (const UsageError&) {
-      // Not of this choice.
-    }
-  }
-  return tiles;
+std::vector<std::int64_t> paged_decode_tiles(std::int64_t group_size) {
+  if (group_size > kMostHeadsOfWideTile) return {kTile};
+  return {kTile, kWideTile};
 }
 
 VariantSpec paged_decode_variant(const std::string& kernel, const PagedDecodeChoice& choice) {
@@ -74,16 +67,30 @@ VariantSpec paged_decode_variant(const std::string& kernel, const PagedDecodeCho
   if (choice.group_size < 1)
     throw UsageError(
         fmt::format("{}: group_size is {}, but must be at least 1", kernel, choice.group_size));
-  if (choice.tile != 4 && (choice.tile != 8 || choice.group_size > 2))
-    throw UsageError(
-        fmt::format("{}: tile is {}, but must be 4, or 8 where a kv head has at most 2 query heads",
-                    kernel, choice.tile));
+  const std::vector<std::int64_t> tiles = paged_decode_tiles(choice.group_size);
+  if (std::ranges::find(tiles, choice.tile) == tiles.end())
+    throw UsageError(fmt::format(
+        "{}: tile is {}, but must be {}, or {} where a kv head has at most {} query heads", kernel,
+        choice.tile, kTile, kWideTile, kMostHeadsOfWideTile));
   return {.kernel = kernel,
           .constants = {{"D", choice.head_dim},
                         {"GROUP", HeadBlocks::of(choice.group_size).bucket},
                         {"SOFTCAP", choice.softcap ? 1 : 0},
                         {"TILE", choice.tile}},
           .dtypes = {{"q", choice.q}, {"out", choice.out}, {"k", choice.k}, {"v", choice.v}}};
+}
+
+std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice) {
+  return paged_decode_blocks_at_once(
+      static_cast<unsigned>(choice.head_dim),
+      static_cast<unsigned>(HeadBlocks::of(choice.group_size).bucket),
+      static_cast<unsigned>(size_of(choice.k) + size_of(choice.v)),
+      static_cast<unsigned>(choice.tile), choice.softcap);
+}
+
+SplitDevice split_device(const Backend& backend, const PagedDecodeChoice& choice) {
+  return {.multiprocessors = backend.identity().multiprocessors,
+          .blocks_per_multiprocessor = paged_decode_blocks_at_once(choice)};
 }
 
 std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,
@@ -115,11 +122,9 @@ PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift) 
   params.v_page = args.v.stride_page;
   params.v_slot = args.v.stride_slot;
   params.v_head = args.v.stride_head;
-  const double scale = double{args.scale} * args.k_scale;
-  const bool capped = args.softcap > 0.0f;
-  params.score_scale =
-      static_cast<float>(capped ? scale / args.softcap : scale * std::numbers::log2e) * drift;
-  params.softcap = static_cast<float>(std::numbers::log2e * args.softcap);
+  const ScoreFactors factors = ScoreFactors::of(args);
+  params.score_scale = factors.scale * drift;
+  params.softcap = factors.cap;
   params.out_scale = args.v_scale;
   params.window = static_cast<unsigned>(
       std::min<std::int64_t>(args.window, std::numeric_limits<std::int32_t>::max()));
@@ -128,6 +133,14 @@ PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift) 
   params.head_chunks = static_cast<unsigned>(blocks.chunks);
   set_page_division(params, static_cast<std::uint32_t>(args.page_size));
   return params;
+}
+
+std::string paged_decode_words(std::span<const std::byte> params) {
+  PagedDecodeParams p;
+  std::memcpy(&p, params.data(), sizeof p);
+  return fmt::format("page={} kv_heads={} group={} window={} k={},{},{} v={},{},{}", p.page_size,
+                     p.kv_heads, p.group, p.window, p.k_page, p.k_slot, p.k_head, p.v_page,
+                     p.v_slot, p.v_head);
 }
 
 }  // namespace parity

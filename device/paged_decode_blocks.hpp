@@ -2,12 +2,15 @@
 // kernel of the operation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "device/kernels/paged_decode_params.cuh"
 #include "device/paged_decode_args.hpp"
+#include "device/split_rows.hpp"
 #include "device/variant.hpp"
 
 namespace parity {
@@ -32,12 +35,17 @@ struct PagedDecodeChoice {
   static PagedDecodeChoice of(const PagedDecodeArgs& args);
 };
 
-/// The tiles that paged_decode_variant does not refuse for `choice` but for its tile, the smallest
-/// first.
-std::vector<std::int64_t> paged_decode_tiles(PagedDecodeChoice choice);
+/// The tiles that modules have where a kv head has so many query heads, the smallest first.
+std::vector<std::int64_t> paged_decode_tiles(std::int64_t group_size);
 
 /// Key of the module of `kernel`. Throws UsageError naming the argument that is not supported.
 VariantSpec paged_decode_variant(const std::string& kernel, const PagedDecodeChoice& choice);
+
+/// Blocks of that module which a multiprocessor holds at once.
+std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice);
+
+/// What the choice of pages_per_chunk for that module depends on.
+SplitDevice split_device(const Backend& backend, const PagedDecodeChoice& choice);
 
 /// A grid of `chunks` · kv heads · head chunks blocks. Throws UsageError beyond 2^31 - 1.
 std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,
@@ -45,5 +53,10 @@ std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs
 
 /// Parameters from checked arguments; `drift` multiplies the scores.
 PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift);
+
+/// Launch::words of parameters that begin with PagedDecodeParams:
+/// "page=16 kv_heads=2 group=4 window=0 k=2048,128,64 v=2048,128,64", the strides of a pool's
+/// pages, slots and heads.
+std::string paged_decode_words(std::span<const std::byte> params);
 
 }  // namespace parity

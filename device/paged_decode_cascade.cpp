@@ -65,17 +65,10 @@ std::string paged_decode_cascade(Runtime& runtime, const PagedDecodeCascadeArgs&
   }
   const Shape& q = decode.q.type.shape;
   const bool merge = plan.needs_merge();
-  Partials partials;
-  WorkspaceLease lease;  // until the merge has been started
-  if (merge) {
-    DeviceTensor workspace = given;
-    if (workspace.data == nullptr) {
-      lease = runtime.workspaces().lease(
-          {kWho, "partials"}, static_cast<std::size_t>(plan.workspace_bytes()), runtime.trace());
-      workspace = lease.memory;
-    }
-    partials = Partials::in(kWho, workspace, plan.partials(), q);
-  }
+  HeldPartials held;
+  if (merge)
+    held = HeldPartials::in(runtime, kWho, given, plan.partials(), q, paged_decode_memory(args));
+  const Partials& partials = held.partials;
   const PagedDecodeChoice choice = PagedDecodeChoice::of(decode);
   const std::array variants = {
       paged_decode_cascade_variant(paged_decode_cascade_prefix_choice(choice)),
@@ -97,7 +90,8 @@ std::string paged_decode_cascade(Runtime& runtime, const PagedDecodeCascadeArgs&
          .params = std::as_bytes(std::span(&params, 1)),
          .input = decode.q,
          .output = decode.out,
-         .writes_output = !merge});
+         .writes_output = !merge,
+         .words = paged_decode_words});
   }
   planted.after_partials();
   if (merge)

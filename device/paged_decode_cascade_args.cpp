@@ -54,7 +54,19 @@ void check_prefix(const HostCascadeTable& table, std::size_t group, std::int64_t
   }
 }
 
+std::vector<ArgumentMemory> tables_of(const PagedDecodeCascadeArgs& args) {
+  return {ArgumentMemory::of("group_indptr", args.group_indptr),
+          ArgumentMemory::of("prefix_indptr", args.prefix_indptr),
+          ArgumentMemory::of("prefix_indices", args.prefix_indices)};
+}
+
 }  // namespace
+
+std::vector<ArgumentMemory> paged_decode_memory(const PagedDecodeCascadeArgs& args) {
+  std::vector<ArgumentMemory> memory = paged_decode_memory(args.decode);
+  for (const ArgumentMemory& table : tables_of(args)) memory.push_back(table);
+  return memory;
+}
 
 void check_paged_decode_cascade_args(const PagedDecodeCascadeArgs& args) {
   check_paged_decode_args(args.decode);
@@ -66,6 +78,10 @@ void check_paged_decode_cascade_args(const PagedDecodeCascadeArgs& args) {
   check_type(kWho, "prefix_indptr", args.prefix_indptr, args.group_indptr.type);
   check_integers("prefix_indptr", args.prefix_indptr);
   check_integers("prefix_indices", args.prefix_indices);
+  check_apart(
+      kWho,
+      {ArgumentMemory::of("out", args.decode.out), ArgumentMemory::of("lse", args.decode.lse)},
+      tables_of(args));
 }
 
 HostCascadeTable read_cascade_table(Backend& backend, const PagedDecodeCascadeArgs& args) {

@@ -24,6 +24,9 @@ struct PagedDecodeCascadeArgs {
 /// UsageError naming the argument.
 void check_paged_decode_cascade_args(const PagedDecodeCascadeArgs& args);
 
+/// As of PagedDecodeArgs, then the tables of groups.
+std::vector<ArgumentMemory> paged_decode_memory(const PagedDecodeCascadeArgs& args);
+
 /// The tables in host memory.
 struct HostCascadeTable {
   HostPageTable suffix;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "datasets/errors.hpp"
+#include "device/ceil_divide.hpp"
 #include "device/paged_decode_cascade.hpp"
 #include "device/partials.hpp"
 
@@ -20,10 +21,6 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t length(const Indptr& indptr, std::size_t i) {
   return std::int64_t{indptr[i + 1]} - indptr[i];
-}
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
 }
 
 /// What a level is cut from: sets of rows that share a list of pages.
@@ -63,12 +60,7 @@ std::int64_t choose(const Sets& sets, const PagedDecodeArgs& args, const Backend
   }
   const std::int64_t mean = ceil_divide(blocks, std::max<std::int64_t>(1, std::ssize(pages) - 1));
   return split_rows(pages, args.page_size, kAutoPagesPerChunk,
-                    std::max<std::int64_t>(1, mean) * args.kv_heads,
-                    {.multiprocessors = backend.identity().multiprocessors,
-                     .blocks_per_multiprocessor = paged_decode_blocks_at_once(
-                         static_cast<unsigned>(choice.head_dim), static_cast<unsigned>(bucket),
-                         static_cast<unsigned>(size_of(choice.k) + size_of(choice.v)),
-                         static_cast<unsigned>(choice.tile), choice.softcap)})
+                    std::max<std::int64_t>(1, mean) * args.kv_heads, split_device(backend, choice))
       .pages_per_chunk;
 }
 

@@ -1,4 +1,4 @@
-// Arguments to module key, grid and parameters of paged_decode_sparse, and what it refuses.
+// What paged_decode_sparse refuses, its module key and its launch.
 #include "device/paged_decode_sparse.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 
 #include "datasets/errors.hpp"
 #include "device/argument_checks.hpp"
+#include "device/paged_decode_one_pass.hpp"
 
 namespace parity {
 namespace {
@@ -70,6 +71,9 @@ void check_paged_decode_sparse_args(const PagedDecodeArgs& args) {
   check_absent("first_page_offset", table.first_page_offset);
   check_memory(kWho, "page_indptr", table.indptr, 4);
   check_memory(kWho, "page_indices", table.indices, 4);
+  check_apart(kWho, {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse", args.lse)},
+              {ArgumentMemory::of("page_indptr", table.indptr),
+               ArgumentMemory::of("page_indices", table.indices)});
 }
 
 void check_selection(const HostSelection& selection, const PagedDecodeArgs& args) {
@@ -90,23 +94,11 @@ VariantSpec paged_decode_sparse_variant(const PagedDecodeChoice& choice) {
 
 std::string paged_decode_sparse(Runtime& runtime, const PagedDecodeArgs& args) {
   check_paged_decode_sparse_args(args);
-  const Shape& q = args.q.type.shape;
-  const LaunchShape shape{.grid = {paged_decode_grid("paged_decode_sparse", args, q[0])},
-                          .block = {kPagedDecodeThreads}};
   if (args.checked)
     check_selection({read_integers(runtime.backend(), args.table.indptr),
                      read_integers(runtime.backend(), args.table.indices)},
                     args);
-  const VariantSpec variant = paged_decode_sparse_variant(PagedDecodeChoice::of(args));
-  const PagedDecodeParams params =
-      paged_decode_params(args, runtime.score_drift(args.v.pages.type.dtype));
-  runtime.launch({.variant = variant,
-                  .shape = shape,
-                  .params = std::as_bytes(std::span(&params, 1)),
-                  .input = args.q,
-                  .output = args.out});
-  return fmt::format("sparse bucket={} threads={}", HeadBlocks::of(q[1] / args.kv_heads).bucket,
-                     kPagedDecodeThreads);
+  return "sparse " + launch_one_pass(runtime, "paged_decode_sparse", args);
 }
 
 }  // namespace parity

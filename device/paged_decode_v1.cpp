@@ -1,7 +1,7 @@
-// Arguments to module key, grid and parameters of paged_decode_v1.
+// The module key of paged_decode_v1 and its launch.
 #include "device/paged_decode_v1.hpp"
 
-#include <fmt/format.h>
+#include "device/paged_decode_one_pass.hpp"
 
 namespace parity {
 
@@ -11,21 +11,8 @@ VariantSpec paged_decode_v1_variant(const PagedDecodeChoice& choice) {
 
 std::string paged_decode_v1(Runtime& runtime, const PagedDecodeArgs& args) {
   check_paged_decode_args(args);
-  const Shape& q = args.q.type.shape;
-  const std::int64_t group = q[1] / args.kv_heads;
-  const LaunchShape shape{.grid = {paged_decode_grid("paged_decode_v1", args, q[0])},
-                          .block = {kPagedDecodeThreads}};
   if (args.checked) check_page_table(read_page_table(runtime.backend(), args.table), args);
-
-  const VariantSpec variant = paged_decode_v1_variant(PagedDecodeChoice::of(args));
-  const PagedDecodeParams params =
-      paged_decode_params(args, runtime.score_drift(args.v.pages.type.dtype));
-  runtime.launch({.variant = variant,
-                  .shape = shape,
-                  .params = std::as_bytes(std::span(&params, 1)),
-                  .input = args.q,
-                  .output = args.out});
-  return fmt::format("v1 bucket={} threads={}", HeadBlocks::of(group).bucket, kPagedDecodeThreads);
+  return "v1 " + launch_one_pass(runtime, "paged_decode_v1", args);
 }
 
 }  // namespace parity

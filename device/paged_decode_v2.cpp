@@ -20,23 +20,23 @@ namespace {
 
 SplitPlan split_for(const Backend& backend, const PagedDecodeArgs& args,
                     const std::vector<std::int32_t>& page_indptr, std::int64_t pages_per_chunk) {
-  const HeadBlocks blocks = HeadBlocks::of(args.q.type.shape[1] / args.kv_heads);
-  const auto pool_bytes =
-      static_cast<unsigned>(size_of(args.k.pages.type.dtype) + size_of(args.v.pages.type.dtype));
-  return split_rows(
-      page_indptr, args.page_size, pages_per_chunk, args.kv_heads * blocks.chunks,
-      {.multiprocessors = backend.identity().multiprocessors,
-       .blocks_per_multiprocessor = paged_decode_blocks_at_once(
-           static_cast<unsigned>(args.q.type.shape[2]), static_cast<unsigned>(blocks.bucket),
-           pool_bytes, static_cast<unsigned>(args.tile), args.softcap > 0.0f)});
+  const PagedDecodeChoice choice = PagedDecodeChoice::of(args);
+  return split_rows(page_indptr, args.page_size, pages_per_chunk,
+                    args.kv_heads * HeadBlocks::of(choice.group_size).chunks,
+                    split_device(backend, choice));
 }
 
 /// What the memo holds for such a launch, tuned now where it holds nothing.
 TunedPlan tuned_plan(Runtime& runtime, const PagedDecodeArgs& args, const HostPageTable& table) {
-  const TuningKey key =
-      TuningKey::of("paged_decode_v2", args, table.indptr, runtime.backend().identity());
+  const TuningKey key = TuningKey::of(
+      "paged_decode_v2", args, table.indptr, runtime.backend().identity(),
+      tuning_code({"paged_decode_v2", "split_kv_merge"}, runtime.toolchain().identity()));
   AutotuneMemo& memo = runtime.autotune();
   if (!memo.measures()) return memo.choose(key, RecordedClock(), runtime.trace());
+  if (runtime.is_recording())
+    throw UsageError(
+        "paged_decode_v2: pages_per_chunk is to be tuned by timing launches, which are only "
+        "recorded here; make the plan before replay_as_graph");
   const LiveClock clock(runtime.backend(), [&](const TunedPlan& candidate) {
     PagedDecodeArgs fixed = args;
     fixed.tile = candidate.tile;
@@ -126,18 +126,11 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
   const bool merge = split.needs_merge();
   const LaunchShape shape{.grid = {paged_decode_grid("paged_decode_v2", args, split.chunks())},
                           .block = {kPagedDecodeThreads}};
-  Partials partials;
-  WorkspaceLease lease;  // until the merge has been started
-  if (merge) {
-    DeviceTensor workspace = given;
-    if (workspace.data == nullptr) {
-      lease = runtime.workspaces().lease({"paged_decode_v2", "partials"},
-                                         static_cast<std::size_t>(plan.workspace_bytes()),
-                                         runtime.trace());
-      workspace = lease.memory;
-    }
-    partials = Partials::in("paged_decode_v2", workspace, split.chunks(), q);
-  }
+  HeldPartials held;
+  if (merge)
+    held = HeldPartials::in(runtime, "paged_decode_v2", given, split.chunks(), q,
+                            paged_decode_memory(args));
+  const Partials& partials = held.partials;
   const HeadBlocks blocks = HeadBlocks::of(q[1] / args.kv_heads);
   PagedDecodeChoice choice = PagedDecodeChoice::of(args);
   choice.tile = plan.tile();
@@ -159,7 +152,8 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
                   .params = std::as_bytes(std::span(&params, 1)),
                   .input = args.q,
                   .output = args.out,
-                  .writes_output = !merge});
+                  .writes_output = !merge,
+                  .words = paged_decode_words});
   planted.after_partials();
   if (merge)
     split_kv_merge(runtime, {.v = partials.out,

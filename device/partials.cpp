@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "datasets/errors.hpp"
-#include "device/argument_checks.hpp"
 
 namespace parity {
 namespace {
@@ -27,6 +28,19 @@ Partials Partials::in(std::string_view who, const DeviceTensor& workspace, std::
   const TensorType out{Dtype::f32, {chunks, q[1], q[2]}};
   return {{out, workspace.data},
           {{Dtype::f32, {chunks, q[1]}}, static_cast<std::byte*>(workspace.data) + out.bytes()}};
+}
+
+HeldPartials HeldPartials::in(Runtime& runtime, const std::string& kernel,
+                              const DeviceTensor& given, std::int64_t chunks, const Shape& q,
+                              const std::vector<ArgumentMemory>& arguments) {
+  if (given.data != nullptr) {
+    check_apart(kernel, {ArgumentMemory::of("workspace", given)}, arguments);
+    return {Partials::in(kernel, given, chunks, q), {}};
+  }
+  const auto bytes = static_cast<std::size_t>(Partials::bytes(chunks, q[1], q[2]));
+  WorkspaceLease lease = runtime.lease_workspace({kernel, "partials"}, bytes);
+  const Partials partials = Partials::in(kernel, lease.memory, chunks, q);
+  return {partials, std::move(lease)};
 }
 
 std::int64_t Partials::bytes(std::int64_t chunks, std::int64_t heads, std::int64_t head_dim) {

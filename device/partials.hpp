@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "device/argument_checks.hpp"
 #include "device/device_tensor.hpp"
+#include "device/runtime.hpp"
 
 namespace parity {
 
@@ -20,6 +24,19 @@ struct Partials {
 
   /// chunks · heads · (head_dim + 1) · 4
   static std::int64_t bytes(std::int64_t chunks, std::int64_t heads, std::int64_t head_dim);
+};
+
+/// Partials and, until the merge that reads them has been started, the pool's block they lie in.
+struct HeldPartials {
+  Partials partials;
+  WorkspaceLease lease;
+
+  /// In the workspace `given`, or where that has no memory in the pool's for `kernel`. Throws
+  /// UsageError as Partials::in does, and where `given` lies on one of `arguments`; DeviceError as
+  /// the pool does.
+  static HeldPartials in(Runtime& runtime, const std::string& kernel, const DeviceTensor& given,
+                         std::int64_t chunks, const Shape& q,
+                         const std::vector<ArgumentMemory>& arguments);
 };
 
 }  // namespace parity

@@ -24,7 +24,8 @@ class PlantedLaunch {
   std::span<const std::byte> params() const;
   /// `abort` and `hang` do not return.
   void before() const;
-  /// `overrun` and `input_overwritten` write, once the kernel has ended.
+  /// `overrun` and `input_overwritten` write, once the kernel has ended; where its launch was
+  /// recorded, before it starts.
   void after() const;
 
  private:

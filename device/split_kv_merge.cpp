@@ -41,6 +41,10 @@ void check(const SplitKvMergeArgs& args) {
   check_tensor("o_indptr", args.o_indptr, args.o_indptr.type, 4);
   check_tensor("out", args.out, {args.out.type.dtype, {rows, v[1], v[2]}}, 16);
   check_tensor("lse_out", args.lse_out, {Dtype::f32, {rows, v[1]}}, 4);
+  check_apart(kWho,
+              {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse_out", args.lse_out)},
+              {ArgumentMemory::of("v", args.v), ArgumentMemory::of("lse", args.lse),
+               ArgumentMemory::of("o_indptr", args.o_indptr)});
   if (v[0] > std::numeric_limits<std::int32_t>::max())
     refuse("v has {} partials, but may have at most 2^31 - 1", v[0]);
   if (rows > std::numeric_limits<std::int32_t>::max() / v[1])

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "datasets/errors.hpp"
+#include "device/ceil_divide.hpp"
 
 namespace parity {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 constexpr std::int64_t kBlockTokens = 64;
 constexpr std::int64_t kMergeTokens = 96;
 constexpr std::int64_t kPartialTokens = 1;
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 class Cost {
  public:
@@ -85,8 +82,7 @@ SplitPlan split_rows(const std::vector<std::int32_t>& page_indptr, std::int64_t 
   plan.o_indptr.push_back(0);
   for (std::size_t row = 0; row + 1 < page_indptr.size(); ++row) {
     const std::int64_t pages = std::int64_t{page_indptr[row + 1]} - page_indptr[row];
-    const std::int64_t chunks = std::max<std::int64_t>(
-        1, pages / plan.pages_per_chunk + (pages % plan.pages_per_chunk != 0 ? 1 : 0));
+    const std::int64_t chunks = std::max<std::int64_t>(1, ceil_divide(pages, plan.pages_per_chunk));
     plan.chunk_row.insert(plan.chunk_row.end(), static_cast<std::size_t>(chunks),
                           static_cast<std::int32_t>(row));
     plan.o_indptr.push_back(static_cast<std::int32_t>(plan.chunk_row.size()));

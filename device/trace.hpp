@@ -1,7 +1,9 @@
 // Which cells of which carriers the current run read and wrote, and who wrote them.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,12 @@ class Trace {
   }
   const std::string& label() const { return label_; }
   void add(CellTouch touch) { touches_.push_back(std::move(touch)); }
+  /// Whether this run has made the entry.
+  bool wrote(std::string_view carrier, std::string_view cell) const {
+    return std::ranges::any_of(touches_, [&](const CellTouch& touch) {
+      return touch.wrote && touch.carrier == carrier && touch.cell == cell;
+    });
+  }
   std::vector<CellTouch> take() { return std::exchange(touches_, {}); }
 
  private:

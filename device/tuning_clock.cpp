@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "device/kernels/paged_decode_params.cuh"
+#include "device/ceil_divide.hpp"
 #include "device/paged_decode_blocks.hpp"
 
 namespace parity {
@@ -38,28 +38,21 @@ std::int64_t pace_of(std::int64_t bytes_in_flight) {
   return kPaceBeyond;
 }
 
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 }  // namespace
 
 double RecordedClock::time(const TuningKey& key, const TunedPlan& plan) const {
-  const HeadBlocks heads = HeadBlocks::of(key.group_size);
-  const auto pool_bytes =
-      static_cast<std::int64_t>(size_of(key.dtype("k")) + size_of(key.dtype("v")));
+  PagedDecodeChoice choice = key.choice();
+  choice.tile = plan.tile;
+  const auto pool_bytes = static_cast<std::int64_t>(size_of(choice.k) + size_of(choice.v));
   const std::int64_t at_once =
-      std::max<std::int64_t>(1, key.multiprocessors) *
-      paged_decode_blocks_at_once(
-          static_cast<unsigned>(key.head_dim), static_cast<unsigned>(heads.bucket),
-          static_cast<unsigned>(pool_bytes), static_cast<unsigned>(plan.tile), key.softcap != 0);
+      std::max<std::int64_t>(1, key.multiprocessors) * paged_decode_blocks_at_once(choice);
   const std::int64_t slots = plan.pages_per_chunk * key.page_size;
   const std::int64_t chunks = std::max(key.batch, ceil_divide(key.total_slots, slots));
   const std::int64_t tokens = key.window == 0 ? slots : std::min(slots, key.window);
   const std::int64_t partials = ceil_divide(key.longest_pages(), plan.pages_per_chunk);
   // Whole numbers below 2^53 where a launch is possible, so exact: the same choice on every host.
   const double blocks = static_cast<double>(chunks) * static_cast<double>(key.kv_heads) *
-                        static_cast<double>(heads.chunks);
+                        static_cast<double>(HeadBlocks::of(choice.group_size).chunks);
   const double waves = std::ceil(blocks / static_cast<double>(at_once));
   const double block = static_cast<double>(tokens) *
                            static_cast<double>(key.head_dim * pool_bytes) *

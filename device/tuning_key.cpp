@@ -2,6 +2,7 @@
 #include "device/tuning_key.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,8 +10,9 @@
 #include <charconv>
 #include <limits>
 
+#include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
-#include "device/paged_decode_blocks.hpp"
+#include "device/ceil_divide.hpp"
 #include "device/variant.hpp"
 
 namespace parity {
@@ -35,13 +37,19 @@ constexpr std::array kNumbers = {
     Number{"V_HEAD_GAP", &TuningKey::v_head_gap},
     Number{"SMS", &TuningKey::multiprocessors},
 };
+using Word = std::pair<std::string_view, std::string TuningKey::*>;
+constexpr std::array kWords = {
+    Word{"device", &TuningKey::device},
+    Word{"architecture", &TuningKey::architecture},
+    Word{"driver", &TuningKey::driver},
+    Word{"code", &TuningKey::code},
+};
+constexpr std::string_view kNoEnd = "it does not end in @device/architecture/driver/code";
+/// The kernels that are tuned.
+constexpr std::array<std::string_view, 1> kKernels = {"paged_decode_v2"};
 constexpr std::array<std::string_view, 4> kAxes = {"q", "out", "k", "v"};
 /// Beyond any page table; keeps a count read from a file from overflowing.
 constexpr std::int64_t kMostSlots = std::int64_t{1} << 40;
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 std::int64_t rounded_up(std::int64_t count) {
   return std::min(kMostSlots,
@@ -60,7 +68,7 @@ std::string word_of(std::string text) {
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view what) {
-  throw UsageError(fmt::format("'{}' is no tuning key: {}", text, what));
+  throw UsageError(fmt::format("no tuning key, since {}: '{}'", what, text));
 }
 
 /// What no launch can have.
@@ -71,6 +79,8 @@ void check(const TuningKey& key, std::string_view text) {
     refuse(text,
            fmt::format("{} is {}, but must be {} to {}", named->first, key.*field, least, most));
   };
+  if (std::ranges::find(kKernels, key.kernel) == kKernels.end())
+    refuse(text, fmt::format("kernel '{}' is not tuned", key.kernel));
   between(&TuningKey::group_size, 1, kMostSlots);
   between(&TuningKey::kv_heads, 1, kMostSlots);
   between(&TuningKey::softcap, 0, 1);
@@ -123,7 +133,7 @@ TunedPlan TunedPlan::parse(std::string_view canonical) {
 
 TuningKey TuningKey::of(const std::string& kernel, const PagedDecodeArgs& args,
                         const std::vector<std::int32_t>& page_indptr,
-                        const DeviceIdentity& identity) {
+                        const DeviceIdentity& identity, const std::string& code) {
   const Shape& q = args.q.type.shape;
   TuningKey key;
   key.kernel = kernel;
@@ -153,6 +163,8 @@ TuningKey TuningKey::of(const std::string& kernel, const PagedDecodeArgs& args,
   key.multiprocessors = identity.multiprocessors;
   key.device = word_of(identity.name);
   key.architecture = word_of(identity.architecture);
+  key.driver = word_of(identity.driver);
+  key.code = word_of(code);
   return key;
 }
 
@@ -160,27 +172,30 @@ std::string TuningKey::canonical() const {
   VariantSpec spec{kernel, {}, dtypes};
   for (const auto& [name, field] : kNumbers)
     if (this->*field != 0) spec.constants.emplace_back(name, this->*field);
-  return fmt::format("{}@{}/{}", spec.canonical(), device, architecture);
+  return fmt::format("{}@{}/{}/{}/{}", spec.canonical(), device, architecture, driver, code);
 }
 
 TuningKey TuningKey::parse(std::string_view canonical) {
   const std::size_t at = canonical.rfind('@');
-  const std::size_t slash = canonical.find('/', at == canonical.npos ? 0 : at);
-  if (at == canonical.npos || slash == canonical.npos)
-    refuse(canonical, "it does not end in @device/architecture");
+  if (at == canonical.npos) refuse(canonical, kNoEnd);
   VariantSpec spec = VariantSpec::parse(canonical.substr(0, at));
   TuningKey key;
   key.kernel = std::move(spec.kernel);
   key.dtypes = std::move(spec.dtypes);
-  key.device = canonical.substr(at + 1, slash - at - 1);
-  key.architecture = canonical.substr(slash + 1);
+  std::string_view rest = canonical.substr(at);
+  for (const auto& [name, word] : kWords) {
+    if (rest.empty()) refuse(canonical, kNoEnd);
+    const std::size_t end = std::min(rest.find('/', 1), rest.size());
+    key.*word = rest.substr(1, end - 1);
+    if (word_of(key.*word) != key.*word)
+      refuse(canonical, fmt::format("its {} '{}' is no word", name, key.*word));
+    rest.remove_prefix(end);
+  }
   for (const auto& [name, value] : spec.constants) {
     const auto known = std::ranges::find(kNumbers, name, &Number::first);
     if (known == kNumbers.end()) refuse(canonical, fmt::format("it has no {}", name));
     key.*known->second = value;
   }
-  if (word_of(key.device) != key.device || word_of(key.architecture) != key.architecture)
-    refuse(canonical, "its device or architecture is no word");
   // One spelling only, or one key would be two.
   if (const std::string spelt = key.canonical(); spelt != canonical)
     refuse(canonical, fmt::format("it would be spelt '{}'", spelt));
@@ -194,22 +209,37 @@ Dtype TuningKey::dtype(std::string_view axis) const {
   throw UsageError(fmt::format("tuning key '{}' has no dtype {}", canonical(), axis));
 }
 
+PagedDecodeChoice TuningKey::choice() const {
+  return {.q = dtype("q"),
+          .out = dtype("out"),
+          .k = dtype("k"),
+          .v = dtype("v"),
+          .head_dim = head_dim,
+          .group_size = group_size,
+          .softcap = softcap != 0};
+}
+
 std::int64_t TuningKey::longest_pages() const {
   return std::max<std::int64_t>(1, ceil_divide(longest_slots, page_size));
 }
 
+std::string tuning_code(const std::vector<std::string>& kernels, const ToolchainIdentity& toolchain,
+                        const KernelTexts& texts) {
+  std::string all =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n", toolchain.name, toolchain.version, toolchain.architecture,
+                  toolchain.options.size(), fmt::join(toolchain.options, "\n"));
+  for (const std::string& kernel : kernels) {
+    const std::string text = expand(kernel, texts);
+    all += fmt::format("{} {}\n{}", kernel, text.size(), text);
+  }
+  return digest(all).hex();
+}
+
 std::vector<TunedPlan> tuning_candidates(const TuningKey& key) {
-  const std::vector<std::int64_t> tiles = paged_decode_tiles({.q = key.dtype("q"),
-                                                              .out = key.dtype("out"),
-                                                              .k = key.dtype("k"),
-                                                              .v = key.dtype("v"),
-                                                              .head_dim = key.head_dim,
-                                                              .group_size = key.group_size,
-                                                              .softcap = key.softcap != 0});
-  if (tiles.empty())
-    throw UsageError(fmt::format("no tile is supported for '{}'", key.canonical()));
+  const PagedDecodeChoice choice = key.choice();
+  paged_decode_variant(key.kernel, choice);  // Refuses what has no module, saying why.
   std::vector<TunedPlan> candidates;
-  for (const std::int64_t tile : tiles)
+  for (const std::int64_t tile : paged_decode_tiles(choice.group_size))
     for (const std::int64_t length : chunk_lengths(key.longest_pages()))
       candidates.push_back({length, tile});
   return candidates;

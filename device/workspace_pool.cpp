@@ -3,16 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 #include <utility>
 
 #include "datasets/errors.hpp"
+#include "device/arena.hpp"
 
 namespace parity {
 namespace {
 
 constexpr std::size_t kMostSnapshotBytes = std::size_t{8} << 20;
+/// What fills a fresh block and its guards: a NaN that no kernel writes.
+constexpr std::byte kUntouched{0xff};
 /// -inf as f32: what the plant dirty_workspace relies on.
 constexpr std::uint32_t kMinusInfinity = 0xff800000u;
 
@@ -56,6 +60,14 @@ WorkspaceKey WorkspaceKey::parse(std::string_view canonical) {
   return {std::string(canonical.substr(0, slash)), std::string(canonical.substr(slash + 1))};
 }
 
+std::byte* WorkspacePool::Block::content() const {
+  return static_cast<std::byte*>(memory.data()) + kGuardBytes;
+}
+
+std::size_t WorkspacePool::Block::bytes() const {
+  return memory.bytes() - 2 * kGuardBytes;
+}
+
 WorkspacePool::WorkspacePool(Backend& backend, const Faults& faults)
     : backend_(backend), faults_(faults) {}
 
@@ -64,7 +76,7 @@ WorkspaceLease WorkspacePool::lease(const WorkspaceKey& key, std::size_t bytes, 
   Block& block = blocks_[key];
   map.unlock();
   std::unique_lock hold(block.held);
-  const bool grown = block.memory.data() == nullptr || block.memory.bytes() < bytes;
+  const bool grown = !block.is_made() || block.bytes() < bytes;
   if (grown) {
     backend_.synchronize();  // A launch may still be using the old block.
     block.memory = fresh(bytes);
@@ -72,28 +84,55 @@ WorkspaceLease WorkspacePool::lease(const WorkspaceKey& key, std::size_t bytes, 
   }
   trace.add({std::string(name()), key.canonical(), grown, {}, {}, block.writer});
   block.writer = trace.label();
-  return {{{Dtype::u8, {static_cast<std::int64_t>(bytes)}}, block.memory.data()}, std::move(hold)};
+  return {{{Dtype::u8, {static_cast<std::int64_t>(bytes)}}, block.content()}, std::move(hold)};
 }
 
 DeviceBuffer WorkspacePool::fresh(std::size_t bytes) const {
-  DeviceBuffer memory(backend_, bytes);
+  DeviceBuffer memory(backend_, kGuardBytes + bytes + kGuardBytes);
+  backend_.fill(memory.data(), kUntouched, memory.bytes());
   if (faults_.dirty_workspace) {
     const std::vector<std::uint32_t> words(bytes / sizeof(std::uint32_t), kMinusInfinity);
-    backend_.copy_in(memory.data(), std::as_bytes(std::span(words)));
-  } else {
-    backend_.fill(memory.data(), std::byte{0xff}, bytes);
+    backend_.copy_in(static_cast<std::byte*>(memory.data()) + kGuardBytes,
+                     std::as_bytes(std::span(words)));
   }
   return memory;
+}
+
+std::vector<std::string> WorkspacePool::broken_guards(const Trace& trace) {
+  std::vector<std::pair<const WorkspaceKey*, Block*>> blocks;
+  {
+    const std::scoped_lock map(mutex_);
+    for (auto& [key, block] : blocks_) blocks.emplace_back(&key, &block);
+  }
+  std::vector<std::string> broken;
+  for (const auto& [key, block] : blocks) {
+    const std::scoped_lock hold(block->held);
+    if (!block->is_made() || block->writer != trace.label()) continue;
+    const bool before = mend(block->content() - kGuardBytes);
+    const bool after = mend(block->content() + block->bytes());
+    if (before || after) broken.push_back("workspace " + key->canonical());
+  }
+  return broken;
+}
+
+/// Whether there was anything to mend.
+bool WorkspacePool::mend(std::byte* guard) const {
+  std::vector<std::byte> bytes(kGuardBytes);
+  backend_.copy_out(bytes, guard);
+  if (std::ranges::all_of(bytes, [](std::byte byte) { return byte == kUntouched; })) return false;
+  backend_.fill(guard, kUntouched, kGuardBytes);
+  return true;
 }
 
 std::vector<CellState> WorkspacePool::snapshot() const {
   std::vector<CellState> cells;
   for (const auto& [key, block] : blocks_) {
-    if (block.memory.bytes() > kMostSnapshotBytes)
+    if (!block.is_made()) continue;  // There was no room for it.
+    if (block.bytes() > kMostSnapshotBytes)
       throw UsageError(fmt::format("workspace {} has {} bytes; a snapshot takes at most {}",
-                                   key.canonical(), block.memory.bytes(), kMostSnapshotBytes));
-    std::vector<std::byte> bytes(block.memory.bytes());
-    backend_.copy_out(bytes, block.memory.data());
+                                   key.canonical(), block.bytes(), kMostSnapshotBytes));
+    std::vector<std::byte> bytes(block.bytes());
+    backend_.copy_out(bytes, block.content());
     cells.push_back({key.canonical(), to_hex(bytes)});
   }
   return cells;
@@ -110,8 +149,8 @@ void WorkspacePool::set(const std::vector<CellState>& cells) {
   restore();
   for (const auto& [key, bytes] : contents) {
     Block& block = blocks_[key];
-    block.memory = DeviceBuffer(backend_, bytes.size());
-    backend_.copy_in(block.memory.data(), bytes);
+    block.memory = fresh(bytes.size());
+    backend_.copy_in(block.content(), bytes);
   }
 }
 

@@ -49,6 +49,12 @@ class WorkspacePool final : public Carrier {
   /// touch is recorded in `trace`. Throws DeviceError when there is no room.
   WorkspaceLease lease(const WorkspaceKey& key, std::size_t bytes, Trace& trace);
 
+  /// Of the blocks that the trace's run had last, those before or after which something was
+  /// written, as "workspace paged_decode_v2/partials"; their guards are whole again then. What a
+  /// run writes behind a request that is smaller than its block is not seen. Waits for the device,
+  /// and for threads that hold a block: the caller holds none.
+  std::vector<std::string> broken_guards(const Trace& trace);
+
   // The carrier's functions are for a pool of which nothing is leased.
   std::string_view name() const override { return "workspace_pool"; }
   /// content: the block's bytes in hexadecimal. Throws UsageError for a block above 8 MiB.
@@ -58,12 +64,17 @@ class WorkspacePool final : public Carrier {
 
  private:
   struct Block {
-    std::mutex held;  ///< guards what follows
-    DeviceBuffer memory;
-    std::string writer;  ///< label of the run that had it last
+    std::mutex held;      ///< guards what follows
+    DeviceBuffer memory;  ///< guard, content, guard
+    std::string writer;   ///< label of the run that had it last
+
+    bool is_made() const { return memory.data() != nullptr; }
+    std::byte* content() const;
+    std::size_t bytes() const;
   };
 
   DeviceBuffer fresh(std::size_t bytes) const;
+  bool mend(std::byte* guard) const;
 
   Backend& backend_;
   const Faults faults_;

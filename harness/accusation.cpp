@@ -13,8 +13,11 @@
 namespace parity {
 namespace {
 
-/// Runs of the order and of the victim alone when the order does not show it every time.
+/// Runs of the order and, at least, of the victim alone when the order does not show it every time;
+/// the rarer it is, the more runs alone tell it from chance.
 constexpr std::size_t kManyRuns = 20;
+constexpr std::size_t kMostRunsInOrder = 40;
+constexpr std::size_t kMostRunsAlone = 100;
 constexpr std::size_t kMostCausalRepeats = 8;
 
 /// Repeats of a causal test, so that an answer of this rate is not missed but once in a hundred.
@@ -48,21 +51,23 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
   finding = finding_of(suspicion, history);
   finding.alone = record.odd;
   if (!shrunk.result.reproduced) {
-    finding.kind = Kind::unstable;
+    const bool cut = trials_.executor().stopped() && shrunk.full.runs < options_.confirmations;
+    finding.kind = cut ? Kind::unconfirmed : Kind::unstable;
     finding.reproduced = shrunk.full;
     const Judgement seen = trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).judgement;
     finding.error = seen.error;
     finding.tolerance = seen.tolerance;
-    finding.detail = fmt::format(
-        "{}: {}",
-        shrunk.full.runs == 0 ? "seen in the plan; stopped before it could be tried again"
-                              : "seen once in the plan, not again in the same order",
-        trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).detail);
+    finding.detail =
+        fmt::format("{}: {}",
+                    cut ? "seen once; stopped before it was seen again"
+                        : "seen once in the plan, not again in the same order",
+                    trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).detail);
     return accusation;
   }
   Confirmation confirmation = confirm(suspicion, history);
   const bool by_chance =
       chance_explains(suspicion, history, confirmation.reproduced, finding.alone);
+  const bool cut = trials_.executor().stopped() && (by_chance || confirmation.reproduced.runs == 0);
   const bool brittle = suspicion.role == Role::brittle;
   const Symptom& wrong = brittle ? record.symptom : confirmation.symptom;
   const Judgement& judgement = wrong.judgement;
@@ -72,8 +77,8 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
   finding.detail = wrong.detail;
   if (!brittle && wrong.fingerprint == Fingerprint::bits)
     finding.detail = trials_.first_difference(suspicion.victim, confirmation.outcome);
-  if (by_chance) {
-    finding.kind = Kind::unstable;
+  if (by_chance || cut) {
+    finding.kind = cut ? Kind::unconfirmed : Kind::unstable;
     return accusation;
   }
   name_leak(suspicion, history, confirmation, finding);
@@ -111,6 +116,8 @@ Accuser::Shrunk Accuser::shrink_history(const Suspicion& suspicion) {
   ShrinkRequest request;
   request.history = evidence_.history(suspicion.sighting);
   request.suspects = suspicion.suspects;
+  request.common = suspicion.common;
+  request.rate = suspicion.rate;
   request.attempts = options_.confirmations;
   request.trial = [&](const Order& history) {
     Order order = history;
@@ -157,32 +164,43 @@ Accuser::Confirmation Accuser::confirm(const Suspicion& suspicion, const Order& 
 
 bool Accuser::chance_explains(const Suspicion& suspicion, const Order& history, Rate& reproduced,
                               Rate& alone) {
-  if (reproduced.hits == reproduced.runs) return false;
-  if (reproduced.hits == 0) return true;
+  const bool always = reproduced.hits == reproduced.runs;
+  // A case that goes wrong often, and not by its order, is well a few times in a row now and then.
+  if (always && suspicion.role == Role::victim) return false;
   std::vector<TrialOrder> orders;
-  for (std::size_t runs = alone.runs; runs < kManyRuns; ++runs)
-    orders.push_back({{suspicion.victim}, static_cast<unsigned>(runs % 2)});
-  const std::size_t in_order = orders.size();
-  for (std::size_t runs = reproduced.runs; runs < kManyRuns; ++runs) {
-    orders.push_back({history, static_cast<unsigned>(runs % 2)});
-    orders.back().order.push_back(suspicion.victim);
-  }
-  bool shown_alone = false;
-  const std::vector<TrialRun> runs = trials_.run(orders);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Symptom& symptom = runs[i].symptom;
-    if (!symptom.ran) continue;
-    const bool bad = symptom.fingerprint != Fingerprint::none;
-    Rate& rate = i < in_order ? alone : reproduced;
-    ++rate.runs;
-    if (i < in_order) {
-      rate.hits += bad ? 1 : 0;
-      shown_alone = shown_alone || bad == (suspicion.role == Role::victim);
-    } else {
-      rate.hits += read(suspicion, symptom) == Trial::fails ? 1 : 0;
+  for (const std::size_t most : {kManyRuns, kMostRunsInOrder}) {
+    if (always) break;
+    if (reproduced.runs >= kManyRuns && told_from_chance(reproduced, kMostRunsAlone)) break;
+    orders.clear();
+    for (std::size_t runs = reproduced.runs; runs < most; ++runs) {
+      orders.push_back({history, static_cast<unsigned>(runs % 2)});
+      orders.back().order.push_back(suspicion.victim);
     }
+    for (const TrialRun& run : trials_.run(orders)) {
+      if (!run.symptom.ran) continue;
+      ++reproduced.runs;
+      reproduced.hits += read(suspicion, run.symptom) == Trial::fails ? 1 : 0;
+    }
+    if (reproduced.hits == 0) return true;
   }
-  return shown_alone || !told_from_chance(reproduced, alone.runs);
+  orders.clear();
+  // Only new runs count: that the earlier ones showed nothing is why the order was suspected.
+  for (std::size_t runs = 0;
+       runs < kManyRuns || (runs < kMostRunsAlone && !told_from_chance(reproduced, runs)); ++runs)
+    orders.push_back({{suspicion.victim}, static_cast<unsigned>(runs % 2)});
+  bool shown_alone = false;
+  const std::size_t known = alone.runs;
+  for (const TrialRun& run : trials_.run(orders)) {
+    if (!run.symptom.ran) continue;
+    // A brittle case that is well alone has other bits than its usual, wrong, ones.
+    const bool brittle = suspicion.role == Role::brittle;
+    const bool bad = brittle ? run.symptom.judgement.verdict != Verdict::passed
+                             : run.symptom.fingerprint != Fingerprint::none;
+    ++alone.runs;
+    alone.hits += bad ? 1 : 0;
+    shown_alone = shown_alone || bad != brittle;
+  }
+  return shown_alone || !told_from_chance(reproduced, alone.runs - known);
 }
 
 void Accuser::name_leak(const Suspicion& suspicion, const Order& history,

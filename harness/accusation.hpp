@@ -25,7 +25,9 @@ struct Suspicion {
   Role role = Role::victim;
   Fingerprint fingerprint = Fingerprint::none;
   Sighting sighting;
-  std::vector<std::size_t> suspects;  ///< single polluters (state-setters) to try first
+  std::vector<std::size_t> suspects;     ///< single polluters (state-setters) to try first
+  std::vector<std::size_t> common = {};  ///< ran before every run that went this way, of several
+  double rate = 1;  ///< share of these runs among those that all of `common` ran before
 };
 
 /// fails: the case went the suspected way; passes: as alone.

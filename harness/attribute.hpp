@@ -26,8 +26,11 @@ struct Attribution {
 /// confirmed = both. correlated: the victim read a cell that the history wrote, and no ability of
 /// the worker refutes it. A carrier whose restoring does not heal is not named. Each test must give
 /// the same answer `repeats` times. Carriers no probe saw are tried too where the worker can
-/// restore them. The tests run one case after the other: with several host threads, a victim that
-/// is well in that is shown wrong by nothing but company, and correlated is the most that is said.
+/// restore them, unless the history leaves no trace in their snapshot. Strong suspects come first:
+/// cells used for something else than they were built for, then those read, then what no probe saw;
+/// among equals as the worker gave them. Once one is confirmed, no weaker one is tried. The tests
+/// run one case after the other: with several host threads, a victim that is well in that is shown
+/// wrong by nothing but company, and correlated is the most that is said.
 Attribution attribute(const Order& history, std::size_t victim, const Outcome& victim_outcome,
                       Executor& executor, const std::function<bool(const Outcome&)>& is_baseline,
                       std::size_t repeats = 1);

@@ -2,11 +2,12 @@
 #include "harness/blob_folder.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <fstream>
+#include <system_error>
 
 #include "datasets/errors.hpp"
+#include "datasets/replaced_file.hpp"
 
 namespace parity {
 namespace fs = std::filesystem;
@@ -43,17 +44,14 @@ void write_blob(const fs::path& folder, const Digest& digest,
   const fs::path path = folder / digest.hex();
   std::error_code failed;
   if (fs::file_size(path, failed) == row_major.size() && !failed) return;
-  const fs::path unfinished = folder / fmt::format("{}.tmp.{}", digest.hex(), gettid());
-  std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(row_major.data()),
-            static_cast<std::streamsize>(row_major.size()));
-  out.close();
-  if (out) fs::rename(unfinished, path, failed);
-  if (out && !failed) return;
-  std::error_code ignored;
-  fs::remove(unfinished, ignored);
-  throw DatasetError(fmt::format(
-      "cannot write the output {}: no space left, or the folder is missing", path.string()));
+  try {
+    ReplacedFile file(path, 0666);  // Not synced: a run's blobs need not survive the machine.
+    file.write(row_major);
+    file.commit();
+  } catch (const std::system_error&) {
+    throw DatasetError(fmt::format(
+        "cannot write the output {}: no space left, or the folder is missing", path.string()));
+  }
 }
 
 }  // namespace parity

@@ -1,13 +1,17 @@
-// harness cache: what the folder of compiled modules holds, whether it is sound, and emptying it.
+// harness cache: what the folders of modules, packs and runs hold, whether modules are sound, and
+// removing what nobody needs.
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "device/cache_folder.hpp"
 #include "harness/commands.hpp"
 #include "harness/paths.hpp"
+#include "harness/run_folder.hpp"
 
 namespace parity {
 namespace {
@@ -31,6 +35,83 @@ std::string shown(const std::filesystem::path& path) {
 void print_foreign(const CacheFolder& found) {
   for (const std::filesystem::path& path : found.foreign)
     fmt::print("foreign    {}\n", shown(path));
+}
+
+/// "<digest>" of "<digest>.golden.h5", "<digest>.inputs.h5" and what a killed run left of them.
+std::string pack_stem(const std::filesystem::path& pack) {
+  const std::string name = pack.filename().string();
+  return name.substr(0, name.find('.'));
+}
+
+/// Run folders, and packs with who needs them.
+struct Store {
+  std::vector<FoundRun> runs;
+  std::vector<std::filesystem::path> needed;  ///< packs
+  std::vector<std::filesystem::path> packs;   ///< the others
+};
+
+/// A pack is needed by runs that go on or could. A run that has not yet begun its journal may need
+/// any.
+Store read_store(const Paths& folders) {
+  Store store;
+  store.runs = found_runs(folders.runs);
+  const std::string build = build_id();
+  std::set<std::string> needed;
+  bool any = false;
+  for (const FoundRun& run : store.runs) {
+    any = any || (run.live && !run.journal);
+    if (run.journal && (run.live || run.resumable(build)))
+      needed.insert(pack_stem(run.journal->head.pack));
+  }
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folders.packs, ignored))
+    (any || needed.contains(pack_stem(entry.path())) ? store.needed : store.packs)
+        .push_back(entry.path());
+  return store;
+}
+
+std::uint64_t bytes_of(const std::vector<std::filesystem::path>& files) {
+  std::uint64_t bytes = 0;
+  std::error_code failed;
+  for (const std::filesystem::path& file : files)
+    if (const auto size = std::filesystem::file_size(file, failed); !failed) bytes += size;
+  return bytes;
+}
+
+void print_store(const Paths& folders) {
+  const Store store = read_store(folders);
+  const std::string build = build_id();
+  std::uint64_t bytes = 0;
+  for (const FoundRun& run : store.runs) bytes += run.bytes;
+  fmt::print("packs      {} files of {} bytes\nruns       {} of {} bytes\n",
+             store.needed.size() + store.packs.size(),
+             bytes_of(store.needed) + bytes_of(store.packs), store.runs.size(), bytes);
+  for (const FoundRun& run : store.runs) {
+    if (run.live)
+      fmt::print("running    {}\n", shown(run.path.filename()));
+    else if (run.resumable(build))
+      fmt::print("resumable  {}\n", shown(run.path.filename()));
+  }
+}
+
+void clear_store(const Paths& folders) {
+  const Store store = read_store(folders);
+  const std::string build = build_id();
+  std::size_t runs = 0;
+  std::uint64_t run_bytes = 0;
+  for (const FoundRun& run : store.runs) {
+    if (run.live || run.resumable(build) || !remove_run(run.path)) continue;
+    ++runs;
+    run_bytes += run.bytes;
+  }
+  const std::uint64_t pack_bytes = bytes_of(store.packs);
+  std::error_code ignored;
+  for (const std::filesystem::path& pack : store.packs) std::filesystem::remove(pack, ignored);
+  fmt::print(
+      "removed {} runs of {} bytes and {} packs of {} bytes; {} runs that go on or can be resumed, "
+      "and their {} packs, stay\n",
+      runs, run_bytes, store.packs.size(), pack_bytes, store.runs.size() - runs,
+      store.needed.size());
 }
 
 int info(const std::filesystem::path& folder) {
@@ -79,16 +160,22 @@ int clear(const std::filesystem::path& folder) {
 }  // namespace
 
 int cache_command(const Options& options) {
-  const std::filesystem::path folder = paths().modules;
+  const Paths folders = paths();
+  int code = 0;
   switch (options.cache) {
     case CacheAction::info:
-      return info(folder);
+      code = info(folders.modules);
+      print_store(folders);
+      break;
     case CacheAction::verify:
-      return verify(folder);
+      code = verify(folders.modules);
+      break;
     case CacheAction::clear:
-      return clear(folder);
+      code = clear(folders.modules);
+      clear_store(folders);
+      break;
   }
-  return 0;
+  return code;
 }
 
 }  // namespace parity

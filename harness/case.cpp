@@ -115,7 +115,9 @@ Dtype dtype_value(std::string_view id, const DtypeAxis& axis, std::string_view t
 }
 
 bool has_word(const ConstantAxis& axis, std::int64_t value) {
-  return value >= axis.first_word && value - axis.first_word < std::ssize(axis.words);
+  // Unsigned, since a difference of two numbers of 64 bits may need 65.
+  return static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(axis.first_word) <
+         axis.words.size();
 }
 
 std::string constant_text(const ConstantAxis& axis, std::int64_t value) {
@@ -263,12 +265,6 @@ Case parse_case(std::span<const KernelSpec> kernels, std::string_view id) {
   return result;
 }
 
-void require_valid(const Case& c) {
-  for (const Requirement& requirement : c.spec->requirements)
-    if (!requirement.holds(c))
-      throw UsageError(fmt::format("case '{}': {}", c.id(), requirement.text));
-}
-
 int distance(const Case& a, const Case& b) {
   const int constants =
       std::max(unmatched(a.spec->constants, a.constants, b.spec->constants, b.constants),
@@ -278,14 +274,6 @@ int distance(const Case& a, const Case& b) {
   // Each weight exceeds all that the lesser ones can add up to (fewer than 100 axes of a sort).
   return (a.spec->name == b.spec->name ? 0 : 1'000'000) + constants * 1'000 +
          (a.recipe == b.recipe ? 0 : 100) + dtypes;
-}
-
-std::int64_t cost(const Case& c) {
-  require_valid(c);
-  std::size_t bytes = 0;
-  for (const NamedTensor& input : c.spec->inputs(c)) bytes += input.tensor.type().bytes();
-  for (const PackOutput& output : c.spec->outputs(c)) bytes += output.type.bytes();
-  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace parity

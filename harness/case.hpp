@@ -54,11 +54,19 @@ std::vector<Case> suite_cases(std::span<const KernelSpec> kernels, Suite suite);
 /// success).
 std::vector<Case> select(std::vector<Case> cases, const std::vector<std::string>& patterns);
 
+/// fnmatch without flags: '*' crosses '/'.
+bool matches(std::string_view pattern, const std::string& id);
+
 /// How alike two cases are, for choosing the nearest polluter: fewer is nearer. Compares, in this
 /// order of weight: kernel, constants that differ, recipe, dtypes that differ.
 int distance(const Case& a, const Case& b);
 
-/// Throws UsageError with the spec's reason when this combination of values is no case.
+/// Bytes of inputs and outputs that a case may have: a mistyped id must not ask for all memory. The
+/// reference and a worker's copies take a few times that.
+inline constexpr std::int64_t kMostCaseBytes = std::int64_t{1} << 30;
+
+/// Throws UsageError with the spec's reason when this combination of values is no case, or when it
+/// would be larger than kMostCaseBytes (of specs that say their inputs' types).
 void require_valid(const Case& c);
 
 /// Relative cost of one run: bytes of inputs and outputs. Throws as require_valid does.

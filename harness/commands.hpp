@@ -10,6 +10,8 @@ int run_command(const Options& options);
 int list_command(const Options& options);
 int show_command(const Options& options);
 int replay_command(const Options& options);
+int selftest_command(const Options& options);
+int resume_command(const Options& options);
 int audit_command(const Options& options);
 int cache_command(const Options& options);
 

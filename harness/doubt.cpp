@@ -2,6 +2,7 @@
 #include "harness/doubt.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -24,6 +25,19 @@ const Shown& shortest(const Evidence& evidence, const Doubt& doubt,
   };
   return *std::min_element(doubt.shown.begin(), doubt.shown.end(),
                            [&](const Shown& a, const Shown& b) { return rank(a) < rank(b); });
+}
+
+/// Share of the shown runs among those of the doubt that all of `common` ran before.
+double rate_after(const Evidence& evidence, const Doubt& doubt,
+                  const std::vector<std::size_t>& common) {
+  if (common.empty()) return 1;
+  const auto after_all = std::ranges::count_if(doubt.plain, [&](const Sighting& sighting) {
+    Order history = evidence.history(sighting);
+    std::ranges::sort(history);
+    return std::ranges::includes(history, common);
+  });
+  const auto shown = static_cast<double>(doubt.shown.size());
+  return shown / (shown + static_cast<double>(after_all));
 }
 
 }  // namespace
@@ -50,6 +64,25 @@ std::vector<std::size_t> lasting_suspects(std::span<const Case> cases, const Evi
   return suspects;
 }
 
+std::vector<std::size_t> common_cases(const Evidence& evidence, const std::vector<Shown>& shown) {
+  if (shown.size() < 2) return {};
+  std::vector<std::size_t> common;
+  for (const Shown& one : shown) {
+    Order history = evidence.history(one.sighting);
+    std::ranges::sort(history);
+    const auto repeated = std::ranges::unique(history);
+    history.erase(repeated.begin(), repeated.end());
+    if (&one == &shown.front()) {
+      common = std::move(history);
+      continue;
+    }
+    std::vector<std::size_t> both;
+    std::ranges::set_intersection(common, history, std::back_inserter(both));
+    common = std::move(both);
+  }
+  return common;
+}
+
 Suspicion most_telling(std::span<const Case> cases, const Evidence& evidence,
                        const Doubts& doubts) {
   using Rank = std::tuple<int, std::size_t, std::pair<std::size_t, std::size_t>>;
@@ -67,8 +100,18 @@ Suspicion most_telling(std::span<const Case> cases, const Evidence& evidence,
     if (best_rank && *best_rank <= rank) continue;
     best_rank = rank;
     const bool is_victim = doubt.role == Role::victim;
-    best = {victim, doubt.role, is_victim ? shown.fingerprint : doubt.alone, shown.sighting,
-            std::move(suspects)};
+    best = {victim,
+            doubt.role,
+            is_victim ? shown.fingerprint : doubt.alone,
+            shown.sighting,
+            std::move(suspects),
+            {},
+            1};
+    best.common = common_cases(evidence, doubt.shown);
+    best.rate = rate_after(evidence, doubt, best.common);
+    // Where it shows by chance, the polluter ran before some run that shows nothing, too.
+    if (best.suspects.empty() && best.common.size() <= kMostSuspects)
+      best.suspects = nearest_first(cases, victim, best.common);
   }
   return best;
 }

@@ -30,6 +30,9 @@ using Doubts = std::map<std::size_t, Doubt>;  ///< by case
 std::vector<std::size_t> lasting_suspects(std::span<const Case> cases, const Evidence& evidence,
                                           std::size_t victim, const Doubt& doubt);
 
+/// Cases that ran before every shown run, in index order; none where there is one shown run only.
+std::vector<std::size_t> common_cases(const Evidence& evidence, const std::vector<Shown>& shown);
+
 /// The doubt to pursue next: the one with the nearest lasting suspect, then the one with the
 /// shortest history, then in plan order. Requires a doubt; each has a shown run.
 Suspicion most_telling(std::span<const Case> cases, const Evidence& evidence, const Doubts& doubts);

@@ -8,7 +8,7 @@ namespace parity {
 namespace {
 
 bool happens_alone(Kind kind) {
-  return kind != Kind::order_dependent && kind != Kind::unstable;
+  return kind != Kind::order_dependent && kind != Kind::unstable && kind != Kind::unconfirmed;
 }
 
 /// Whether a finding of another kind already says why this case is not well.
@@ -25,6 +25,10 @@ bool is_well(Verdict verdict) {
 
 bool was_executed(Verdict verdict) {
   return verdict != Verdict::not_run && verdict != Verdict::unsupported;
+}
+
+bool is_ill(const CaseSummary& summary) {
+  return was_executed(summary.verdict) && !is_well(summary.verdict);
 }
 
 }  // namespace
@@ -47,8 +51,9 @@ Kind kind_alone(Fingerprint fingerprint) {
 }
 
 std::string_view name(Kind kind) {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "order_dependent", "unstable", "mismatch", "hygiene", "crash", "timeout", "error"};
+  constexpr std::array<std::string_view, 8> kNames = {"order_dependent", "unstable",   "mismatch",
+                                                      "hygiene",         "crash",      "timeout",
+                                                      "error",           "unconfirmed"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -73,8 +78,11 @@ int exit_code(const RunReport& report) {
   if (!report.worker_error.empty()) return kInfrastructure;
   if (any_finding([](Kind kind) { return kind == Kind::order_dependent; })) return 3;
   if (any_finding(happens_alone)) return 1;
-  // Not green: nothing found in what ran is not nothing there.
-  if (report.interrupted) return kInfrastructure;
+  if (report.interrupted) {
+    const bool seen = !report.findings.empty() || std::ranges::any_of(cases, is_ill);
+    // Never green: nothing found in what ran is not nothing there.
+    return seen ? 4 : kInfrastructure;
+  }
   if (std::none_of(cases.begin(), cases.end(),
                    [](const CaseSummary& c) { return was_executed(c.verdict); }))
     return 2;

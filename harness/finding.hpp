@@ -13,7 +13,8 @@
 namespace parity {
 
 /// On what the symptom depends. order_dependent: the victim is well alone (or, a brittle case, ill
-/// only alone). unstable: it varies with neither order nor input. The others happen alone.
+/// only alone). unstable: it varies with neither order nor input. unconfirmed: seen, and the run
+/// was stopped before it was known on what it depends. The others happen alone.
 enum class Kind : std::uint8_t {
   order_dependent,
   unstable,
@@ -21,7 +22,8 @@ enum class Kind : std::uint8_t {
   hygiene,
   crash,
   timeout,
-  error
+  error,
+  unconfirmed
 };
 enum class Role : std::uint8_t { victim, brittle };
 enum class Grade : std::uint8_t { confirmed, necessary, correlated, unnamed };
@@ -96,19 +98,22 @@ struct RunReport {
   std::string suite;
   std::size_t threads = 1;  ///< host threads of a worker
   std::vector<std::string> plants;
+  std::vector<std::string> noisy = {};  ///< cases whose bits may vary: a person permits it
   std::vector<CaseSummary> cases;
   Coverage coverage;
   std::vector<Finding> findings;
   std::vector<std::string> not_probed;
   std::vector<std::string> quarantined;  ///< crash or time out alone: their other pairs did not run
   bool interrupted = false;              ///< stopped before the plan's end
+  std::string resume = {};               ///< the command that goes on; empty: nothing is left
   std::string worker_error;              ///< Supervisor::bad_end()
   int exit_code = 0;
 };
 
-/// 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable · 5 a worker error; the most
-/// serious of 5, 3, 1, 4 wins. A run that was interrupted is never 0 but 5. Any case that is not
-/// passed or unsupported gives at least 1; no executed case gives 2.
+/// 0 all passed · 1 happens alone · 3 order-dependent · 4 unstable or unconfirmed · 5 a worker
+/// error; the most serious of 5, 3, 1, 4 wins. A run that was interrupted is 5 where nothing was
+/// found, and 4 where all that was found is not yet confirmed. Any case that is not passed or
+/// unsupported gives at least 1; no executed case gives 2.
 int exit_code(const RunReport& report);
 
 }  // namespace parity

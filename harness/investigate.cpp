@@ -27,7 +27,7 @@ class Inquiry {
       : cases_(cases),
         evidence_(evidence),
         trials_(trials),
-        confirmations_(options.confirmations),
+        options_(options),
         accuser_(cases, evidence, trials, options) {}
 
   std::vector<Accusation> run() {
@@ -45,6 +45,11 @@ class Inquiry {
   }
 
  private:
+  void add(Accusation accusation) {
+    accusations_.push_back(std::move(accusation));
+    if (options_.found) options_.found(accusations_.size());
+  }
+
   void set_baselines() {
     for (std::size_t c = 0; c < cases_.size(); ++c)
       for (const Sighting& sighting : evidence_.of(c))
@@ -62,8 +67,7 @@ class Inquiry {
       const Outcome& usual = never_alone ? *sightings.front().outcome : *trials_.alone(c);
       const bool ill = std::any_of(sightings.begin(), sightings.end(), [&](const Sighting& one) {
         if (!never_alone && one.position != 0) return false;
-        const Judgement judgement = trials_.symptom(c, *one.outcome).judgement;
-        return symptom_of(judgement, *one.outcome, &usual).fingerprint != Fingerprint::none;
+        return trials_.symptom(c, *one.outcome, &usual).fingerprint != Fingerprint::none;
       });
       if (ill) found.push_back(c);
     }
@@ -84,13 +88,13 @@ class Inquiry {
   /// Accuses those that are ill alone, but for the brittle ones, which were well in some order.
   void ask_alone(const Indices& cases) {
     const std::vector<AloneRecord> records =
-        repeat_alone(cases, evidence_, trials_, confirmations_);
+        repeat_alone(cases, evidence_, trials_, options_.confirmations);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const AloneRecord& record = records[i];
       records_[cases[i]] = record;
       if (record.word == AloneWord::by_poison || record.word == AloneWord::varies ||
           (record.word == AloneWord::bad && !ever_well(cases[i])))
-        accusations_.push_back(accuser_.accuse_alone(cases[i], record));
+        add(accuser_.accuse_alone(cases[i], record));
     }
   }
 
@@ -115,12 +119,14 @@ class Inquiry {
       const std::size_t victim = shown.sighting.case_index;
       if (records_.count(victim) == 0) ask_alone({victim});
       if (!settled(victim)) {
-        Suspicion suspicion{victim, Role::victim, shown.fingerprint, shown.sighting, {}};
+        Suspicion suspicion{victim, Role::victim, shown.fingerprint, shown.sighting, {}, {}, 1};
         suspicion.suspects = cell_suspects(cases_, victims, victim, shown.writer, sharing);
+        suspicion.common = common_cases(evidence_, victims.at(victim));
         Accusation accusation = accuse(suspicion);
         victims.erase(accusation.victim);
         if (accusation.finding.kind == Kind::order_dependent) confirm_cluster(accusation, victims);
-        accusations_.push_back(std::move(accusation));
+        if (accusation.finding.kind == Kind::unconfirmed) name_cluster(accusation, victims);
+        add(std::move(accusation));
         drop_bystanders(victims);
       }
       victims.erase(victim);
@@ -132,7 +138,7 @@ class Inquiry {
     const Sighting culprit =
         culprit_of(suspicion.sighting, suspicion.fingerprint, evidence_, trials_);
     if (culprit.case_index != suspicion.victim) {
-      suspicion = {culprit.case_index, Role::victim, suspicion.fingerprint, culprit, {}};
+      suspicion = {culprit.case_index, Role::victim, suspicion.fingerprint, culprit, {}, {}, 1};
       if (records_.count(suspicion.victim) == 0) ask_alone({suspicion.victim});
     }
     return accuser_.accuse(suspicion, records_.at(suspicion.victim));
@@ -181,6 +187,13 @@ class Inquiry {
     }
   }
 
+  /// Stopped: all that is known of the others is that they share the cell.
+  void name_cluster(Accusation& accusation, CellVictims& victims) {
+    for (const auto& [victim, runs] : victims)
+      if (victim != accusation.victim) accusation.finding.also.push_back(cases_[victim].id());
+    victims.clear();
+  }
+
   /// Victims that no cell explains and brittle cases, both well in one kind of order and not in
   /// another.
   Doubts doubts_of(const CellVictims& unexplained) const {
@@ -220,7 +233,7 @@ class Inquiry {
     doubts.erase(accusation.victim);
     if (accusation.finding.kind == Kind::order_dependent)
       confirm_doubts(accusation, suspicion.role, doubts);
-    accusations_.push_back(std::move(accusation));
+    add(std::move(accusation));
     drop_bystanders(doubts);
     doubts.erase(suspicion.victim);
   }
@@ -251,7 +264,7 @@ class Inquiry {
   std::span<const Case> cases_;
   const Evidence& evidence_;
   Trials& trials_;
-  std::size_t confirmations_;
+  const InvestigateOptions& options_;
   Accuser accuser_;
   std::map<std::size_t, AloneRecord> records_;  ///< cases that were repeated alone
   std::vector<Accusation> accusations_;

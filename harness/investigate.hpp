@@ -20,6 +20,7 @@ struct InvestigateOptions {
   std::string program = "harness";  ///< as the person called it; opens the replay commands
   std::string replay_suffix;  ///< " --plant weak_module_key --backend host": ends the commands
   std::function<void(const std::string&)> progress;  ///< one line of what is being tried
+  std::function<void(std::size_t)> found;            ///< findings so far
 };
 
 struct Investigation {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,11 +110,16 @@ class Judge {
 
   const PackCase& pack_case(std::size_t case_index) const { return cases_.at(case_index); }
 
+  /// A person permits this case's bits to vary: reference and hygiene are all that it is held to.
+  void permit_noise(std::size_t case_index) { noisy_.insert(case_index); }
+  bool noise_permitted(std::size_t case_index) const { return noisy_.contains(case_index); }
+
  private:
   std::vector<PackCase> cases_;
   const BlobStore& blobs_;
   std::map<std::pair<std::size_t, Digest>, Judgement>
       known_;  ///< key: case, digest over its outputs'
+  std::set<std::size_t> noisy_;
 };
 
 }  // namespace parity

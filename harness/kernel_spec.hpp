@@ -51,6 +51,14 @@ struct Requirement {
   std::function<bool(const Case&)> holds;
 };
 
+/// An input before it is made.
+struct InputType {
+  std::string name;
+  TensorType type;
+
+  bool operator==(const InputType&) const = default;
+};
+
 /// What the reference says of one case.
 struct ReferenceResult {
   std::vector<PackOutput> outputs;  ///< expected and bound filled in
@@ -82,6 +90,9 @@ struct KernelSpec {
   std::vector<Requirement> requirements;
   /// Inputs: a pure function of the case's data part.
   std::function<TensorList(const Case&)> inputs;
+  /// Names and types of what `inputs` makes, in its order: what a case costs is known, and bounded,
+  /// without making it. Without this its inputs are made for that.
+  std::function<std::vector<InputType>(const Case&)> input_types = {};
   /// Outputs' names, types and rules, without values.
   std::function<std::vector<PackOutput>(const Case&)> outputs;
   std::function<ReferenceResult(const Case&, const TensorList& inputs)> reference;

@@ -1,6 +1,7 @@
 // The command line's door: one place that turns errors into one line and an exit code.
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "datasets/errors.hpp"
 #include "device/cache_folder.hpp"
@@ -14,13 +15,16 @@ int dispatch(const parity::Options& options) {
   parity::cache_limit();  // Refused here, not by each worker.
   switch (options.command) {
     case parity::Command::run:
-      return parity::run_command(options);
+      return options.resume.empty() ? parity::run_command(options)
+                                    : parity::resume_command(options);
     case parity::Command::list:
       return parity::list_command(options);
     case parity::Command::show:
       return parity::show_command(options);
     case parity::Command::replay:
       return parity::replay_command(options);
+    case parity::Command::selftest:
+      return parity::selftest_command(options);
     case parity::Command::audit:
       return parity::audit_command(options);
     case parity::Command::cache:
@@ -44,6 +48,11 @@ int main(int argc, char** argv) {
   } catch (const parity::UsageError& error) {
     std::fprintf(stderr, "harness: %s\n", error.what());
     return kUsage;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "harness: out of memory; ask for fewer or smaller cases (--filter), or for fewer "
+                 "workers at a time (--jobs)\n");
+    return kInfrastructure;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "harness: %s\n", error.what());
     return kInfrastructure;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <iostream>
 
@@ -18,7 +20,7 @@ struct RawOptions {
   std::string orders = "tuscan";
   std::string budget;
   std::string suite = "smoke";
-  std::string deadline = "5s";
+  std::string deadline;
   std::string seed = "0";
   std::string cache_action = "info";
 };
@@ -64,11 +66,18 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
          "Cases of a sequence that run at the same time, each from a host thread of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app.add_option("--deadline", raw.deadline, "Limit of one run: seconds, or 500ms, 5s, 1m")
-      ->capture_default_str();
+  app.add_option("--deadline", raw.deadline,
+                 "Limit of one run: seconds, or 500ms, 5s, 1m (else 5s, of --suite full 60s)")
+      ->check(not_empty());
   app.add_option("--worker", options.worker, "Worker command line instead of the built-in one")
       ->check(not_empty());
   add_plants(app, options);
+  app.add_option(
+         "--noisy", options.noisy,
+         "Glob of cases whose bits may vary from run to run: they are held to the reference "
+         "alone; repeatable")
+      ->allow_extra_args(false)
+      ->check(not_empty());
   app.add_option("--autotune", options.autotune,
                  "Clock of cases that tune: recorded (the same plan every time) or measure")
       ->check(CLI::IsMember({"recorded", "measure"}))
@@ -77,6 +86,13 @@ void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
                  "With --autotune measure: takes plans from here and keeps new ones here")
       ->check(not_empty());
   app.add_option("--json", options.json, "Also write the report here (schema parity.run/1)")
+      ->check(not_empty());
+}
+
+void add_selftest(CLI::App& app, Options& options) {
+  add_backend(app, options);
+  add_plants(app, options);
+  app.add_option("--json", options.json, "Also write the table here (schema parity.selftest/1)")
       ->check(not_empty());
 }
 
@@ -90,6 +106,10 @@ void add_run(CLI::App& app, Options& options, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--seed", raw.seed, "Seed of random orders")->capture_default_str();
   app.add_option("--budget", raw.budget, "Stop starting orders after this long: 90s, 10m, 2h")
+      ->check(not_empty());
+  app.add_option("--resume", options.resume,
+                 "Go on with a run that was cut off: its name or path, or last; takes its options "
+                 "from there")
       ->check(not_empty());
   add_suite_and_filter(app, options, raw);
   add_execution(app, options, raw);
@@ -139,6 +159,12 @@ void finish(Options& options, const RawOptions& raw) {
   options.cache = raw.cache_action == "verify"  ? CacheAction::verify
                   : raw.cache_action == "clear" ? CacheAction::clear
                                                 : CacheAction::info;
+  if (raw.deadline.empty()) {
+    // Full holds real models' contexts, which the host backend and whoever generates them need time
+    // for.
+    if (options.suite == Suite::full) options.deadline = std::chrono::seconds(60);
+    return;
+  }
   const bool bare_number = raw.deadline.find_first_not_of("0123456789") == std::string::npos;
   options.deadline = parse_duration(bare_number ? raw.deadline + "s" : raw.deadline);
 }
@@ -147,6 +173,15 @@ std::size_t count_of_options(const CLI::App& app) {
   std::size_t count = 0;
   for (const CLI::Option* option : app.get_options()) count += option->count();
   return count;
+}
+
+/// A run that is gone on with has its options; these may differ each time.
+void check_beside_resume(const CLI::App& app) {
+  constexpr std::array<std::string_view, 4> kFree = {"--resume", "--json", "--jobs", "--budget"};
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && std::ranges::find(kFree, option->get_name()) == kFree.end())
+      throw UsageError(
+          fmt::format("--resume takes the run's own options: leave out {}", option->get_name()));
 }
 
 }  // namespace
@@ -179,6 +214,7 @@ std::string shell_quoted(std::string_view text) {
 std::string Options::suffix() const {
   std::string text;
   for (const std::string& plant : plants) text += " --plant " + plant;
+  for (const std::string& pattern : noisy) text += " --noisy " + shell_quoted(pattern);
   if (backend != "auto") text += " --backend " + backend;
   if (threads != 1) text += fmt::format(" --threads {}", threads);
   if (deadline != Options{}.deadline) text += fmt::format(" --deadline {}ms", deadline.count());
@@ -218,13 +254,16 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   add_execution(*replay, options, raw);
+  CLI::App* selftest = app.add_subcommand(
+      "selftest", "Runs every plant and both clean controls: would the harness have noticed?");
+  add_selftest(*selftest, options);
   CLI::App* audit = app.add_subcommand(
       "audit", "Every module that launch functions can ask for: has it a key of its own?");
   add_audit(*audit, options, raw);
-  CLI::App* cache = app.add_subcommand("cache", "Compiled modules on disk");
+  CLI::App* cache = app.add_subcommand("cache", "Compiled modules, packs and runs on disk");
   cache
       ->add_option("action", raw.cache_action,
-                   "info, verify (reads every checksum) or clear (removes every entry)")
+                   "info, verify (reads every checksum) or clear (removes all that nobody needs)")
       ->required()
       ->check(CLI::IsMember({"info", "verify", "clear"}));
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
@@ -240,14 +279,17 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   if (app.get_subcommands().size() == 1 && count_of_options(app) > 0)
     throw UsageError(fmt::format("options stand behind the command: harness {} OPTIONS",
                                  app.get_subcommands().front()->get_name()));
-  options.command = *list     ? Command::list
-                    : *show   ? Command::show
-                    : *replay ? Command::replay
-                    : *audit  ? Command::audit
-                    : *cache  ? Command::cache
-                    : *worker ? Command::worker
-                              : Command::run;
+  options.command = *list       ? Command::list
+                    : *show     ? Command::show
+                    : *replay   ? Command::replay
+                    : *selftest ? Command::selftest
+                    : *audit    ? Command::audit
+                    : *cache    ? Command::cache
+                    : *worker   ? Command::worker
+                                : Command::run;
   options.program = shell_quoted(argv[0]);
+  options.arguments.assign(argv, argv + argc);
+  if (!options.resume.empty()) check_beside_resume(*run ? *run : app);
   finish(options, raw);
   return options;
 }

@@ -15,11 +15,14 @@
 
 namespace parity {
 
-enum class Command : std::uint8_t { run, list, show, replay, audit, cache, worker };
+enum class Command : std::uint8_t { run, list, show, replay, selftest, audit, cache, worker };
 enum class CacheAction : std::uint8_t { info, verify, clear };
 
 struct Options {
-  std::string program = "harness";  ///< as it was called: opens the replay commands
+  std::string program = "harness";     ///< as it was called: opens the replay commands
+  std::vector<std::string> arguments;  ///< as typed, the program first
+  std::string resume;                  ///< --resume: name or path of a run, or "last"
+  std::filesystem::path run_folder;    ///< the run that is gone on with; empty: a new one
   Command command = Command::run;
   Permute permute = Permute::none;
   OrdersChoice orders;
@@ -33,6 +36,7 @@ struct Options {
   std::chrono::milliseconds deadline{5000};
   std::string worker;  ///< empty: the built-in one
   std::vector<std::string> plants;
+  std::vector<std::string> noisy;       ///< globs: cases whose bits may vary
   std::string autotune = "recorded";    ///< or "measure": timing chooses plans
   std::filesystem::path autotune_file;  ///< plans measured before and now; empty: none
   std::filesystem::path json;

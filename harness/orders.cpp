@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -37,6 +40,69 @@ std::size_t draw_below(std::uint32_t range, std::uint64_t seed, std::uint32_t st
     if (word >= biased) return word % range;
   }
 }
+
+/// Chooses rows, the most telling first. A meeting is (family, group A, group B, which of two
+/// ways).
+class Telling {
+ public:
+  Telling(const std::vector<Order>& rows, const std::vector<std::size_t>& group_of,
+          const std::vector<std::size_t>& family_of)
+      : opened_(one_more_than_largest(group_of), 0) {
+    std::map<std::array<std::size_t, 4>, std::size_t> numbers;
+    for (const Order& row : rows) {
+      std::map<std::size_t, std::array<std::size_t, 2>> first_and_last;  // by family
+      std::vector<std::size_t> meetings;
+      for (const std::size_t c : row) {
+        const auto [known, is_first] =
+            first_and_last.try_emplace(family_of.at(c), std::array{group_of.at(c), group_of.at(c)});
+        auto& before = known->second;
+        for (std::size_t way = 0; way < 2 && !is_first; ++way)
+          if (before[way] != group_of[c])
+            meetings.push_back(
+                numbers.try_emplace({family_of[c], before[way], group_of[c], way}, numbers.size())
+                    .first->second);
+        before[1] = group_of[c];
+      }
+      left_.push_back({left_.size(), group_of.at(row.front()), std::move(meetings)});
+    }
+    met_.assign(numbers.size(), false);
+  }
+
+  /// Index of a row, each once.
+  std::size_t take_next() {
+    std::size_t rarest = std::numeric_limits<std::size_t>::max();
+    for (const Row& row : left_) rarest = std::min(rarest, opened_[row.group]);
+    auto best = left_.end();
+    std::ptrdiff_t most = -1;
+    for (auto row = left_.begin(); row != left_.end(); ++row) {
+      if (opened_[row->group] != rarest) continue;
+      const auto is_new =
+          std::ranges::count_if(row->meetings, [&](std::size_t m) { return !met_[m]; });
+      if (is_new <= most) continue;
+      most = is_new;
+      best = row;
+    }
+    for (const std::size_t m : best->meetings) met_[m] = true;
+    ++opened_[best->group];
+    const std::size_t index = best->index;
+    left_.erase(best);
+    return index;
+  }
+
+ private:
+  struct Row {
+    std::size_t index;
+    std::size_t group;  ///< of its first case
+    std::vector<std::size_t> meetings;
+  };
+  static std::size_t one_more_than_largest(const std::vector<std::size_t>& groups) {
+    return groups.empty() ? 0 : *std::ranges::max_element(groups) + 1;
+  }
+
+  std::vector<std::size_t> opened_;  ///< by group: rows taken that open with it
+  std::vector<Row> left_;
+  std::vector<bool> met_;
+};
 
 }  // namespace
 
@@ -80,21 +146,14 @@ OrdersChoice parse_orders(std::string_view text) {
                   kMostRandomOrders));
 }
 
-std::vector<Order> schedule_rows(std::vector<Order> rows,
-                                 const std::vector<std::size_t>& group_of) {
+std::vector<Order> schedule_rows(std::vector<Order> rows, const std::vector<std::size_t>& group_of,
+                                 const std::vector<std::size_t>& family_of) {
   std::erase_if(rows, [](const Order& row) { return row.empty(); });
-  std::size_t groups = 0;
-  for (const std::size_t group : group_of) groups = std::max(groups, group + 1);
-  // A row's round is how many earlier rows open with its group: round 0 shows each group first
-  // once.
-  std::vector<std::size_t> opened(groups, 0);
-  std::vector<std::pair<std::size_t, std::size_t>> by_round;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    by_round.emplace_back(opened.at(group_of.at(rows[i].front()))++, i);
-  std::sort(by_round.begin(), by_round.end());
+  Telling telling(rows, group_of,
+                  family_of.empty() ? std::vector<std::size_t>(group_of.size(), 0) : family_of);
   std::vector<Order> scheduled;
-  for (const auto& [round, index] : by_round) {
-    Order& row = rows[index];
+  for (std::size_t count = rows.size(); count > 0; --count) {
+    Order& row = rows[telling.take_next()];
     row.push_back(Order::value_type{row.back()});
     scheduled.push_back(std::move(row));
   }

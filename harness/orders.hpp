@@ -27,9 +27,13 @@ struct OrdersChoice {
 };
 OrdersChoice parse_orders(std::string_view text);
 
-/// The rows as run: each repeats its last case once (self-pollution), and rows are sorted so that
-/// each group (`group_of[case]`, e.g. its dtypes) comes first early. Every case is the first of
-/// some row.
-std::vector<Order> schedule_rows(std::vector<Order> rows, const std::vector<std::size_t>& group_of);
+/// The rows as run: each repeats its last case once (self-pollution). Every case is the first of
+/// some row; each group (`group_of[case]`, e.g. its dtypes) comes first early; and among the rows
+/// that this leaves, the next is the one that tells most: in which most groups A meet a group B of
+/// their family for the first time, A being the first of the family there (who comes first decides
+/// for all), or the one just before B (who came last decides). `family_of[case]`: cases that may
+/// share state; left out: all are one family.
+std::vector<Order> schedule_rows(std::vector<Order> rows, const std::vector<std::size_t>& group_of,
+                                 const std::vector<std::size_t>& family_of = {});
 
 }  // namespace parity

@@ -45,4 +45,11 @@ std::size_t SequenceResult::completed() const {
   return static_cast<std::size_t>(stop - outcomes.begin());
 }
 
+bool SequenceResult::whole() const {
+  const std::size_t steps = completed();
+  if (steps == outcomes.size()) return true;
+  return steps > 0 && (outcomes[steps - 1].status == Status::crashed ||
+                       outcomes[steps - 1].status == Status::timed_out);
+}
+
 }  // namespace parity

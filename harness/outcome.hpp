@@ -98,6 +98,8 @@ struct SequenceResult {
   std::vector<CarrierState> snapshots;  ///< one per snapshot step, in order
   /// Steps that ended with a worker's answer or death, counted from the front.
   std::size_t completed() const;
+  /// Not stopped on its way: every step, or all up to one that ended the process.
+  bool whole() const;
 };
 
 /// What the worker says it can do with carriers (hello).
@@ -118,6 +120,8 @@ class Executor {
   virtual const CarrierAbilities& abilities() = 0;
   /// Host threads that sequences are to be made for.
   virtual std::size_t threads() const { return 1; }
+  /// Ctrl-C: nothing is run any more.
+  virtual bool stopped() const { return false; }
 };
 
 }  // namespace parity

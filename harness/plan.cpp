@@ -31,6 +31,13 @@ std::string only_dtypes(const Case& c) {
   return text;
 }
 
+/// Kernel and constants: dtypes and data aside, what a case asks state for.
+std::string kernel_and_constants(const Case& c) {
+  std::string text = c.spec->name;
+  for (const std::int64_t constant : c.constants) text += "," + std::to_string(constant);
+  return text;
+}
+
 /// A refused or uncompiled case leaves no state behind: its pairs were not exercised.
 bool was_launched(Status status) {
   return status == Status::ok || status == Status::crashed || status == Status::timed_out;
@@ -70,13 +77,18 @@ Plan make_plan(std::span<const Case> cases, Permute permute, const OrdersChoice&
     return plan;
   }
   const std::vector<std::size_t> dtypes = group_by(cases, only_dtypes);
+  const std::vector<std::size_t> families = group_by(cases, kernel_and_constants);
   std::map<std::size_t, Order> members;
   for (std::size_t i = 0; i < cases.size(); ++i) members[plan.group_of[i]].push_back(i);
   for (const auto& [group, indices] : members) {
     std::vector<std::size_t> dtype_of;
-    for (const std::size_t i : indices) dtype_of.push_back(dtypes[i]);
+    std::vector<std::size_t> family_of;
+    for (const std::size_t i : indices) {
+      dtype_of.push_back(dtypes[i]);
+      family_of.push_back(families[i]);
+    }
     const std::vector<Order> rows =
-        choice.tuscan ? schedule_rows(tuscan_rows(indices.size()), dtype_of)
+        choice.tuscan ? schedule_rows(tuscan_rows(indices.size()), dtype_of, family_of)
                       : random_orders(indices.size(), choice.random, group_seed(seed, group));
     for (const Order& row : rows) {
       Order order;

@@ -1,6 +1,7 @@
 #include "harness/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,13 +23,17 @@ void Progress::finish() {
 
 void Progress::phase(std::string name) {
   phase_ = std::move(name);
+  has_end_ = true;
+  runs_ = 0;
   start_ = Clock::now();
   draw(phase_, true);
 }
 
 void Progress::update(std::size_t done, std::size_t planned, std::size_t diverging) {
+  if (runs_++ == 0 || done <= done_before_) done_before_ = done - 1;
+  if (!has_end_) return draw_trials(false);
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  const double rate = seconds > 0 ? static_cast<double>(done - done_before_) / seconds : 0;
   const double left = rate > 0 ? static_cast<double>(planned - done) / rate : 0;
   draw(fmt::format("{} {}/{}  {:.0f}/s  {:.0f} s left  {} diverging so far", phase_, done, planned,
                    rate, left, diverging),
@@ -36,13 +41,23 @@ void Progress::update(std::size_t done, std::size_t planned, std::size_t divergi
 }
 
 void Progress::note(const std::string& text) {
-  draw(text, false);
+  phase_ = text;
+  has_end_ = false;
+  draw_trials(true);
+}
+
+void Progress::draw_trials(bool force) {
+  draw(fmt::format("{} runs tried, {} finding(s) so far: {}", runs_, findings_, phase_), force);
 }
 
 void Progress::draw(const std::string& text, bool force) {
   constexpr auto kBetween = std::chrono::milliseconds(100);
   if (!terminal_ || (!force && Clock::now() - drawn_ < kBetween)) return;
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  // A line that wraps cannot be drawn over.
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  const std::size_t columns = known ? size.ws_col - 1u : text.size();
+  std::fprintf(stderr, "\r\033[K%s", text.substr(0, columns).c_str());
   std::fflush(stderr);
   drawn_ = Clock::now();
   dirty_ = true;

@@ -18,16 +18,22 @@ class Progress {
 
   void phase(std::string name);
   void update(std::size_t done, std::size_t planned, std::size_t diverging);
-  /// One line of what is being tried, instead of counts.
+  /// What is being tried, instead of a phase with an end: update() then counts the runs.
   void note(const std::string& text);
+  void found(std::size_t findings) { findings_ = findings; }
   /// Clears the line, so that what is printed next starts clean.
   void finish();
 
  private:
   void draw(const std::string& text, bool force);
+  void draw_trials(bool force);
 
   bool terminal_;
   std::string phase_;
+  bool has_end_ = true;
+  std::size_t done_before_ = 0;  ///< the journal's share
+  std::size_t runs_ = 0;         ///< since the phase began
+  std::size_t findings_ = 0;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point drawn_{};
   bool dirty_ = false;

@@ -112,7 +112,8 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   const auto alone = one_case ? in_sequence : last_outcomes(results.subspan(repeat));
   const Outcome* expected = baseline_of(victim, alone, judge);
   const Compare compare = [&](const Outcome& outcome) {
-    return symptom_of(judge.judge(victim, outcome), outcome, expected);
+    return symptom_of(judge.judge(victim, outcome), outcome, expected,
+                      judge.noise_permitted(victim));
   };
   prefer_odd_copies(in_sequence, done, compare);
   const Count counted = count(in_sequence, compare);

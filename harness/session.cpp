@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "datasets/errors.hpp"
+#include "device/autotune_file.hpp"
 #include "device/faults.hpp"
 #include "harness/pack_builder.hpp"
 #include "harness/paths.hpp"
@@ -27,29 +27,12 @@ constexpr std::string_view kReferenceVersion = "1";
 /// Everything that decides what the run does; equal arguments and build share a run folder.
 std::string run_name(const Options& options, const std::vector<Case>& cases,
                      const std::string& build) {
-  std::string text = fmt::format("{}\n{}\n{} {} {} {}\n", build, options.suffix(),
-                                 static_cast<int>(options.permute), options.orders.random,
-                                 options.seed, options.repeat);
+  std::string text = fmt::format(
+      "{}\n{} {}\n{} {} {} {}\n", build, static_cast<int>(options.command), options.suffix(),
+      static_cast<int>(options.permute), options.orders.random, options.seed, options.repeat);
   for (const Case& c : cases) text += c.id() + "\n";
   for (const std::string& id : options.cases) text += "replay " + id + "\n";
   return digest(text).hex();
-}
-
-/// A file that cannot be written at the end would lose the run: try it at the start.
-void check_writable(std::string_view option, const std::filesystem::path& path) {
-  // Devices, pipes and links are written in place.
-  if (path.empty() || (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path) &&
-                       !std::filesystem::is_directory(path)))
-    return;
-  const std::filesystem::path trial = path.string() + fmt::format(".tmp.{}", getpid());
-  if (std::filesystem::is_directory(path))
-    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
-  const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0)
-    throw UsageError(
-        fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
-  close(file);
-  std::filesystem::remove(trial);
 }
 
 std::string built_in_worker() {
@@ -71,38 +54,58 @@ std::size_t compile_jobs(std::size_t cases) {
 
 }  // namespace
 
-RunFolder::RunFolder(const std::filesystem::path& runs, const std::string& name) {
-  for (int attempt = 1;; ++attempt) {
-    path_ = runs / (attempt == 1 ? name : fmt::format("{}-{}", name, attempt));
-    std::error_code error;
-    std::filesystem::create_directories(path_ / "blobs", error);
-    lock_ = open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (error || lock_ < 0)
-      throw DatasetError(
-          fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
-                      path_.string(), error ? error.message() : std::strerror(errno)));
-    if (flock(lock_, LOCK_EX | LOCK_NB) == 0) break;
-    close(lock_);
+void check_writable(std::string_view option, const std::filesystem::path& path) {
+  // Devices, pipes and links are written in place.
+  if (path.empty()) return;
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(path)) {
+    if (std::filesystem::exists(path) && access(path.c_str(), W_OK) != 0)
+      throw UsageError(
+          fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
+    return;
   }
-  std::error_code error;  // What a killed run left; only the lock's holder may.
-  std::filesystem::remove_all(spare_modules(), error);
+  const std::filesystem::path trial = path.string() + fmt::format(".tmp.{}", getpid());
+  if (std::filesystem::is_directory(path))
+    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
+  const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0)
+    throw UsageError(
+        fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
+  close(file);
+  std::filesystem::remove(trial);
 }
 
-RunFolder::~RunFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(spare_modules(), error);
-  close(lock_);
+void check_plants(const Options& options) {
+  (void)faults_of(options.plants);
+  for (const std::string& name : options.plants)
+    if (plant_named(name).expected_carrier == "autotune_memo" && options.autotune == "measure")
+      throw UsageError(fmt::format(
+          "--plant {} needs --autotune recorded: where timing chooses plans, another plan is no "
+          "finding",
+          name));
+}
+
+/// Plans are read from it too, and take the place of nothing but plans.
+void check_plans_file(const std::filesystem::path& path) {
+  if (path.empty()) return;
+  if (const std::string why = autotune_file_fault(path); !why.empty())
+    throw UsageError(fmt::format("--autotune-file {}: {}; name a file of plans or a new one",
+                                 path.string(), why));
 }
 
 Session::Session(const Options& options, std::vector<Case> cases)
     : options_(options), cases_(std::move(cases)) {
-  (void)faults_of(options.plants);
+  check_plants(options);
   check_writable("--json", options.json);
-  check_writable("--autotune-file", options.autotune_file);
+  check_plans_file(options.autotune_file);
   const Paths folders = paths();
   const std::string build = build_id();
-  folder_.emplace(folders.runs, run_name(options, cases_, build));
-  blobs_.emplace(folder_->path() / "blobs");
+  if (options.run_folder.empty())
+    folder_.emplace(folders.runs, run_name(options, cases_, build));
+  else
+    folder_.emplace(options.run_folder);
+  blobs_.emplace(folder_->blobs());
 
   progress_.phase("preparing cases");
   const PackPaths packs =
@@ -110,9 +113,10 @@ Session::Session(const Options& options, std::vector<Case> cases)
   SupervisorOptions run;
   for (const Case& c : cases_) run.ids.push_back(c.id());
   judge_ = std::make_unique<Judge>(run.ids, PackReader(packs.golden), *blobs_);
+  permit_noise();
 
   run.command = options.worker.empty() ? built_in_worker() : options.worker;
-  run.hello = {packs.inputs.string(),    (folder_->path() / "blobs").string(),
+  run.hello = {packs.inputs.string(),    folder_->blobs().string(),
                folders.modules.string(), options.backend,
                options.plants,           folder_->spare_modules().string(),
                options.autotune,         options.autotune_file.string()};
@@ -129,10 +133,15 @@ Session::Session(const Options& options, std::vector<Case> cases)
   run.threads = options.threads;
 
   run.hello.backend = worker_.backend;
+  if (options.command != Command::show) {
+    keep_journal(build, packs.inputs);
+    run.journal = &*journal_;
+  }
   run.progress = [this](std::size_t done, std::size_t planned, std::size_t c,
                         const Outcome& outcome) {
     const bool same = first_bits_.try_emplace(c, outcome.outputs).first->second == outcome.outputs;
-    if (!same || outcome.status != Status::ok) ++diverging_;
+    const bool diverges = !same && !judge_->noise_permitted(c);
+    if (diverges || outcome.status != Status::ok) ++diverging_;
     progress_.update(done, planned, diverging_);
   };
   run.jobs = options.jobs > 0 ? options.jobs : default_jobs(worker_.backend);
@@ -140,13 +149,71 @@ Session::Session(const Options& options, std::vector<Case> cases)
   supervisor_ = std::make_unique<Supervisor>(std::move(run));
 }
 
+void Session::keep_journal(const std::string& build, const std::filesystem::path& pack) {
+  const JournalHead head{options_.arguments,
+                         std::filesystem::current_path().string(),
+                         build,
+                         pack.filename().string(),
+                         worker_.worker,
+                         worker_.backend,
+                         worker_.device_name,
+                         worker_.device_arch,
+                         worker_.device_driver};
+  const auto complain = [this](const std::string& line) { warn(line); };
+  if (options_.run_folder.empty()) {
+    journal_.emplace(folder_->journal(), head, complain);
+    return;
+  }
+  journal_.emplace(folder_->journal(), complain);
+  JournalHead began = journal_->head();
+  began.arguments = head.arguments;
+  began.folder = head.folder;
+  if (began == head) {
+    if (!journal_->ended()) return;
+    progress_.finish();
+    fmt::print(stderr, "harness: {} had ended; this is its report again\n",
+               folder_->path().filename().string());
+    return;
+  }
+  const auto words = [](const JournalHead& h) {
+    return fmt::format("{}, {} ({}, {}, {})", h.worker, h.backend, h.device_name, h.device_arch,
+                       h.device_driver);
+  };
+  throw UsageError(fmt::format("--resume {}: it ran on {}, and here is {}; start it anew",
+                               folder_->path().filename().string(), words(began), words(head)));
+}
+
+void Session::warn(const std::string& line) {
+  progress_.finish();
+  fmt::print(stderr, "warning: {}\n", line);
+}
+
+void Session::permit_noise() {
+  for (const std::string& pattern : options_.noisy) {
+    const std::size_t before = noisy_.size();
+    for (std::size_t c = 0; c < cases_.size(); ++c) {
+      if (!matches(pattern, cases_[c].id())) continue;
+      judge_->permit_noise(c);
+      noisy_.insert(cases_[c].id());
+    }
+    if (noisy_.size() == before)
+      throw UsageError(
+          fmt::format("--noisy '{}' matches none of the {} selected cases, or only "
+                      "what another --noisy matches",
+                      pattern, cases_.size()));
+  }
+}
+
+void Session::end() {
+  if (journal_) journal_->end();
+}
+
 void Session::compile() {
   progress_.phase("compiling modules");
   std::vector<std::size_t> all(cases_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<std::string> warnings = supervisor_->prepare(all);
-  if (!warnings.empty()) progress_.finish();
-  for (const std::string& line : warnings) fmt::print(stderr, "warning: {}\n", line);
+  for (const std::string& line : warnings) warn(line);
 }
 
 RunReport Session::report() const {
@@ -159,16 +226,23 @@ RunReport Session::report() const {
   report.suite = options_.suite == Suite::full ? "full" : "smoke";
   report.threads = options_.threads;
   report.plants = options_.plants;
+  report.noisy.assign(noisy_.begin(), noisy_.end());
   report.not_probed = worker_.carriers.not_probed;
   return report;
 }
 
-int Session::publish(RunReport report) const {
+int Session::publish(RunReport report, bool whole) {
+  for (const std::string& line : supervisor_->complaints()) warn(line);
   report.worker_error = supervisor_->bad_end();
   report.exit_code = exit_code(report);
+  whole = whole && !report.interrupted;
+  if (!whole)
+    report.resume =
+        fmt::format("{} --resume {}", options_.program, folder_->path().filename().string());
   make_console_writer(isatty(STDOUT_FILENO) != 0)->write(report, std::cout);
   std::cout.flush();
   if (!options_.json.empty()) write_report(*make_json_writer(), report, options_.json);
+  if (whole) end();
   return report.exit_code;
 }
 

@@ -5,42 +5,33 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/blob_folder.hpp"
 #include "harness/finding.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/journal.hpp"
 #include "harness/judge.hpp"
 #include "harness/options.hpp"
 #include "harness/progress.hpp"
+#include "harness/run_folder.hpp"
 #include "harness/supervisor.hpp"
 
 namespace parity {
 
-/// A folder under runs/ that no other process uses meanwhile; its name is the digest of arguments
-/// and build.
-class RunFolder {
- public:
-  /// Throws DatasetError when it cannot be made.
-  RunFolder(const std::filesystem::path& runs, const std::string& name);
-  ~RunFolder();
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  /// Where workers put modules that the disk cache's folder does not take. Goes with this.
-  std::filesystem::path spare_modules() const { return path_ / "modules"; }
-
- private:
-  std::filesystem::path path_;
-  int lock_ = -1;
-};
+/// A file that cannot be written at the end would lose the run: tries it at the start. Throws
+/// UsageError naming the option.
+void check_writable(std::string_view option, const std::filesystem::path& path);
 
 class Session {
  public:
-  /// Checks plants and the report's folder, builds packs, asks a worker what it is. Throws
-  /// UsageError, DatasetError, DeviceError.
+  /// Checks plants and the report's folder, builds packs, asks a worker what it is, begins a
+  /// journal or goes on with the one in `options.run_folder`. Throws UsageError, DatasetError,
+  /// DeviceError.
   Session(const Options& options, std::vector<Case> cases);
 
   std::span<const Case> cases() const { return cases_; }
@@ -53,19 +44,29 @@ class Session {
   /// workers warn of goes to stderr.
   void compile();
 
+  /// Nothing is left to run: what a later --resume would find has ended.
+  void end();
+
   /// Head of a report: device, seed, plants, suite, what is not probed.
   RunReport report() const;
-  /// To the console, and to --json. Returns the exit code.
-  int publish(RunReport report) const;
+  /// To the console, and to --json. Returns the exit code. `whole`: nothing that was asked for is
+  /// left to run; else, or when interrupted, the report says how to go on.
+  int publish(RunReport report, bool whole = true);
 
  private:
+  void keep_journal(const std::string& build, const std::filesystem::path& pack);
+  void permit_noise();
+  void warn(const std::string& line);
+
   Interrupt interrupt_;
   Options options_;
   std::vector<Case> cases_;
   Progress progress_;
   std::optional<RunFolder> folder_;
   std::optional<BlobFolder> blobs_;
+  std::optional<Journal> journal_;
   std::unique_ptr<Judge> judge_;
+  std::set<std::string> noisy_;  ///< ids
   HelloReply worker_;
   /// For the eye only: runs whose bits are not those first seen of their case. The judge knows
   /// better.

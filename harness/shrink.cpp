@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace parity {
 namespace {
@@ -13,20 +15,37 @@ namespace {
 /// this probability.
 constexpr double kChanceOfFalsePass = 0.05;
 constexpr std::size_t kMostRepeats = 15;
+/// Of a sweep: there a false pass would accuse a bystander.
+constexpr std::size_t kSweepRepeats = 3;
+
+std::size_t repeats_for(double rate) {
+  if (rate >= 1) return 1;
+  const double repeats = std::ceil(std::log(kChanceOfFalsePass) / std::log1p(-rate));
+  return std::clamp<std::size_t>(static_cast<std::size_t>(repeats), 2, kMostRepeats);
+}
+
+/// The earlier and the later half; the later one has a case more where they differ.
+std::pair<Order, Order> halves(const Order& order) {
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
+  return {Order(order.begin(), middle), Order(middle, order.end())};
+}
 
 class Shrinker {
  public:
   explicit Shrinker(const ShrinkRequest& request) : request_(request), best_(request.history) {}
 
   ShrinkResult run() {
-    if (!one_polluter() && reproduce() && !(repeats_ > 1 && one_polluter())) {
-      prefix_search();
+    if (!one_polluter() && reproduce(1) && !(repeats_ > 1 && one_polluter())) {
+      isolate();
       sweep();
     }
     return {best_, trials_, executions_, seen_};
   }
 
  private:
+  /// Cases in the order they ran; each holds at least one that is needed.
+  using Blocks = std::vector<Order>;
+
   /// Repeats until it fails or has passed often enough; a failing history becomes the best one.
   bool fails(const Order& history, std::size_t repeats) {
     std::size_t& passes = passes_[history];
@@ -46,74 +65,112 @@ class Shrinker {
   }
 
   bool one_polluter() {
+    const std::size_t repeats = std::max(repeats_, repeats_for(request_.rate));
     for (std::size_t suspect : request_.suspects)
-      if (fails({suspect})) return true;
+      if (fails({suspect}, repeats)) return true;
     if (!best_.empty() && fails({best_.back()})) return true;
-    return halve();
+    try_common(repeats);
+    return best_.size() == 1 ? seen_ : find_one();
+  }
+
+  void try_common(std::size_t repeats) {
+    Order common;
+    for (const std::size_t c : best_)
+      if (std::ranges::find(request_.common, c) != request_.common.end()) common.push_back(c);
+    // What is left is short, so that repeats cost little.
+    if (!common.empty() && common.size() < best_.size() && fails(common, repeats))
+      repeats_ = repeats;
   }
 
   /// One trial a level: when the later half passes, the polluter must be in the earlier one if it
-  /// is one alone. The last candidate is tried, so a wrong assumption is noticed.
-  bool halve() {
+  /// is one alone. What is left is tried, so a wrong assumption is noticed.
+  bool find_one() {
     Order part = best_;
     while (part.size() > 1) {
-      const auto middle = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);
-      Order later(middle, part.end());
-      if (fails(later)) {
-        part = std::move(later);
-        if (part.size() == 1) return true;
-      } else {
-        part.erase(middle, part.end());
-      }
+      auto [earlier, later] = halves(part);
+      part = fails(later) ? std::move(later) : std::move(earlier);
     }
-    return part.size() == 1 && fails(part);
+    return part.size() == 1 && (best_ == part || fails(part));
   }
 
-  /// Does the best history fail again, and how often? Fixes the repeats behind each later pass.
-  bool reproduce() {
-    const std::size_t attempts = std::max<std::size_t>(request_.attempts, 2);
+  /// Does the best history fail again, `enough` times at once? If not, how often? That fixes the
+  /// repeats behind each later pass.
+  bool reproduce(std::size_t enough) {
+    // Where it was seen to fail sometimes only, a pass of all would mean little otherwise.
+    const std::size_t expected = request_.rate < 1 ? 2 * repeats_for(request_.rate) : 0;
+    const std::size_t attempts = std::max({request_.attempts, enough + 1, expected});
     const Order history = best_;
     std::size_t hits = 0;
-    std::size_t runs = 0;
-    while (runs < attempts) {
+    for (std::size_t runs = 1; runs <= attempts; ++runs) {
       hits += fails_once(history) ? 1 : 0;
-      ++runs;
-      if (runs == 2 && hits == 2) return true;
+      if (hits == enough && runs == enough) return true;
     }
     if (hits == 0 && !seen_) return false;
-    const double rate = static_cast<double>(std::max<std::size_t>(hits, 1)) /
-                        static_cast<double>(runs + (hits == 0 ? 1 : 0));
-    if (rate < 1)
-      repeats_ = std::min(
-          kMostRepeats,
-          static_cast<std::size_t>(std::ceil(std::log(kChanceOfFalsePass) / std::log1p(-rate))));
-    repeats_ = std::max<std::size_t>(repeats_, 2);
+    const double runs = static_cast<double>(attempts + (hits == 0 ? 1 : 0));
+    repeats_ = repeats_for(static_cast<double>(std::max<std::size_t>(hits, 1)) / runs);
     return true;
   }
 
-  /// Keeps a tail of needed cases; binary-searches the shortest prefix that still fails before it,
-  /// moves that prefix's last case to the tail, and cuts.
-  void prefix_search() {
-    Order rest = best_;
-    Order tail;
-    while (!rest.empty() && (tail.empty() || !fails(tail))) {
-      std::size_t passing = 0;
-      std::size_t failing = rest.size();
-      while (failing - passing > 1) {
-        const std::size_t middle = passing + (failing - passing) / 2;
-        Order history(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(middle));
-        history.insert(history.end(), tail.begin(), tail.end());
-        (fails(history) ? failing : passing) = middle;
+  /// Halves the largest block: keeps the half without which it passes, else both as blocks of their
+  /// own. The largest first, since all blocks run in each trial.
+  void isolate() {
+    Blocks blocks = {best_};
+    Order reproduced = best_;
+    while (const std::optional<std::size_t> i = largest(blocks, blocks.size())) {
+      const auto [earlier, later] = halves(blocks[*i]);
+      if (keep(blocks, *i, later) || keep_with_another(blocks, *i, earlier) ||
+          keep(blocks, *i, earlier))
+        continue;
+      // Both halves are needed, or chance let one pass.
+      if (repeats_ == 1 && best_ != reproduced) {
+        reproduced = best_;
+        reproduce(1);
+        if (repeats_ > 1) continue;
       }
-      tail.insert(tail.begin(), rest[failing - 1]);
-      rest.resize(failing - 1);
+      blocks[*i] = earlier;
+      blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(*i) + 1, later);
     }
   }
 
-  /// Leaves out one case at a time until none can be; a pass is repeated even where the rate looked
-  /// like 1, for here a false one would accuse a bystander.
+  /// The later part of the block passed, so the earlier is needed, and most likely it is enough:
+  /// that is tried together with half of the next largest block, which saves a trial.
+  bool keep_with_another(Blocks& blocks, std::size_t i, const Order& earlier) {
+    const std::optional<std::size_t> other = largest(blocks, i);
+    if (!other) return false;
+    Blocks smaller = blocks;
+    smaller[i] = earlier;
+    const auto [first, second] = halves(blocks[*other]);
+    if (!keep(smaller, *other, second) && !keep(smaller, *other, first)) return false;
+    blocks = std::move(smaller);
+    return true;
+  }
+
+  /// Replaces the block by a part of it if that still fails.
+  bool keep(Blocks& blocks, std::size_t i, const Order& part) {
+    Blocks smaller = blocks;
+    smaller[i] = part;
+    Order history;
+    for (const Order& block : smaller) history.insert(history.end(), block.begin(), block.end());
+    if (!fails(history)) return false;
+    blocks = std::move(smaller);
+    return true;
+  }
+
+  /// Of the blocks with several cases, but for the one at `without`; the last of equal ones.
+  static std::optional<std::size_t> largest(const Blocks& blocks, std::size_t without) {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      if (i != without && blocks[i].size() > 1 &&
+          (!found || blocks[i].size() >= blocks[*found].size()))
+        found = i;
+    return found;
+  }
+
+  /// Leaves out one case at a time until none can be. A pass is repeated even where the rate looked
+  /// like 1; whether it is, the short history is asked again, which costs little.
   void sweep() {
-    const std::size_t repeats = std::max<std::size_t>(repeats_, 3);
+    if (repeats_ == 1) reproduce(kSweepRepeats);
+    const std::size_t repeats = std::max(repeats_ == 1 ? 1 : 2 * repeats_, kSweepRepeats);
     for (std::size_t i = 0; best_.size() > 1 && i < best_.size();) {
       Order shorter = best_;
       shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(i));

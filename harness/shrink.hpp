@@ -17,9 +17,15 @@ enum class Trial : std::uint8_t { fails, passes, unresolved };
 struct ShrinkRequest {
   Order history;                      ///< what ran before the victim, the victim not in it
   std::vector<std::size_t> suspects;  ///< single polluters to try first, likeliest first
+  /// Cases that ran before every failure seen, if there were several: what is required is among
+  /// them, so they are tried together after the suspects.
+  std::vector<std::size_t> common;
+  /// How often those would have failed, by what was seen: a suspect is tried as often as a pass
+  /// needs to be believed. In (0, 1].
+  double rate = 1;
   /// Runs history + victim in a fresh process: does it fail with the fixed fingerprint?
   std::function<Trial(const Order&)> trial;
-  /// Tries that the full history gets to fail again, and from which its rate is estimated.
+  /// Tries that a history which does not fail at once gets, and from which its rate is estimated.
   std::size_t attempts = 5;
 };
 
@@ -30,10 +36,12 @@ struct ShrinkResult {
   bool reproduced = false;     ///< false: nothing failed again, not even the full history
 };
 
-/// Tries [suspect], [predecessor], then halves under the assumption of one polluter (one trial a
-/// level); where that leads nowhere, measures the rate of the full history, then prefix search and
-/// a sweep. Only histories seen to fail are accepted. The victim alone is taken to pass: the caller
-/// knows.
+/// Tries [suspect], [predecessor], `common`, then cuts under the assumption of one polluter (one
+/// trial a level). Where that leads nowhere, the history must fail again; then it is cut into
+/// blocks of which each holds something needed, the largest is halved until all are single cases,
+/// and a sweep leaves out what still can be. Only histories seen to fail are accepted. Where one
+/// that failed passes, its rate is estimated and a pass is repeated from then on. The victim alone
+/// is taken to pass: the caller knows.
 ShrinkResult shrink(const ShrinkRequest& request);
 
 }  // namespace parity

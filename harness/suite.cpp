@@ -113,14 +113,14 @@ std::vector<Case> dtype_cases(const Case& like) {
   return cases;
 }
 
-bool matches(const std::string& pattern, const std::string& id) {
-  const int result = ::fnmatch(pattern.c_str(), id.c_str(), 0);
+}  // namespace
+
+bool matches(std::string_view pattern, const std::string& id) {
+  const int result = ::fnmatch(std::string(pattern).c_str(), id.c_str(), 0);
   if (result != 0 && result != FNM_NOMATCH)
     throw UsageError(fmt::format("filter '{}' is not a pattern that fnmatch understands", pattern));
   return result == 0;
 }
-
-}  // namespace
 
 Suite parse_suite(std::string_view text) {
   if (text == "smoke") return Suite::smoke;

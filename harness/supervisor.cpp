@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "datasets/errors.hpp"
 #include "harness/group_request.hpp"
@@ -26,12 +27,13 @@ constexpr std::chrono::milliseconds kFarewell{2000};
 struct Supervisor::Impl {
   SupervisorOptions options;
   std::optional<HelloReply> hello;
+  std::atomic<std::size_t> process_starts = 0;
   std::mutex mutex;  ///< guards what follows
   std::size_t logs = 0;
   std::size_t executions = 0;
-  std::size_t process_starts = 0;
   std::size_t done = 0;
   std::map<std::size_t, std::string> bad_ends;  ///< by log: the first does not depend on timing
+  std::set<std::string> complaints;             ///< of workers that failed in what they do at bye
 
   bool interrupted() const { return options.interrupted != nullptr && options.interrupted->load(); }
   bool stopped() const { return interrupted() || Clock::now() >= options.stop_at; }
@@ -40,11 +42,19 @@ struct Supervisor::Impl {
   WorkerCommand command(std::size_t log) const;
   Reply greet(WorkerProcess& worker) const;
   std::unique_ptr<WorkerProcess> start(std::size_t log);
-  std::optional<std::string> bid_farewell(WorkerProcess& worker, std::size_t log) const;
+  std::optional<std::string> bid_farewell(WorkerProcess& worker, std::size_t log);
   void finish(WorkerProcess& worker, std::size_t log);
   std::size_t take_logs(std::size_t count);
-  SequenceResult run(const Sequence& sequence, std::size_t log, std::size_t planned);
-  void count(const Step& step, const Outcome& outcome, std::size_t planned);
+  /// One sequence of an execute().
+  struct Task {
+    const Sequence& sequence;
+    std::size_t log;
+    Journal::Place place;  ///< where there is a journal
+  };
+  void run(const Task& task, std::size_t planned, SequenceResult& result);
+  bool take_from_journal(const Task& task, SequenceResult& result);
+  void keep(const Task& task, const SequenceResult& result);
+  bool count(const Step& step, const Outcome& outcome);
 };
 
 std::filesystem::path Supervisor::Impl::log_of(std::size_t number) const {
@@ -62,9 +72,12 @@ WorkerCommand Supervisor::Impl::command(std::size_t log) const {
 }
 
 /// What is wrong with its end, after which nothing asked of it is in doubt.
-std::optional<std::string> Supervisor::Impl::bid_farewell(WorkerProcess& worker,
-                                                          std::size_t log) const {
-  const std::optional<std::string> how = worker.finish(bye_request(), kFarewell);
+std::optional<std::string> Supervisor::Impl::bid_farewell(WorkerProcess& worker, std::size_t log) {
+  const auto [reply, how] = worker.finish(bye_request(), kFarewell);
+  if (const Outcome said = parse_done_reply(reply); said.status == Status::error) {
+    const std::lock_guard lock(mutex);
+    complaints.insert(said.detail);
+  }
   if (!how) return std::nullopt;
   return fmt::format("the worker `{}` ended badly after bye: {}; its log: {}", options.command,
                      *how, log_of(log).string());
@@ -106,34 +119,52 @@ std::unique_ptr<WorkerProcess> Supervisor::Impl::start(std::size_t log) {
   throw DeviceError(complaint);
 }
 
-void Supervisor::Impl::count(const Step& step, const Outcome& outcome, std::size_t planned) {
-  if (step.kind != Step::Kind::run || outcome.status == Status::not_run) return;
-  const std::lock_guard lock(mutex);
+/// Whether it is a run that came to an outcome.
+bool Supervisor::Impl::count(const Step& step, const Outcome& outcome) {
+  if (step.kind != Step::Kind::run || outcome.status == Status::not_run) return false;
   if (!ends_process(outcome)) ++executions;
   ++done;
-  if (options.progress) options.progress(done, planned, step.case_index, outcome);
+  return true;
 }
 
-SequenceResult Supervisor::Impl::run(const Sequence& sequence, std::size_t log,
-                                     std::size_t planned) {
-  SequenceResult result;
-  result.outcomes.resize(sequence.steps.size());
-  const std::unique_ptr<WorkerProcess> worker = start(log);
-  if (worker == nullptr) return result;
-  {
-    const std::lock_guard lock(mutex);
-    ++process_starts;
-  }
+/// What was stopped on its way is no result.
+void Supervisor::Impl::keep(const Task& task, const SequenceResult& result) {
+  if (options.journal == nullptr || !result.whole()) return;
+  const std::lock_guard lock(mutex);
+  const auto bad_end = bad_ends.find(task.log);
+  options.journal->append(task.place, {result, bad_end == bad_ends.end() ? "" : bad_end->second});
+}
+
+bool Supervisor::Impl::take_from_journal(const Task& task, SequenceResult& result) {
+  if (options.journal == nullptr) return false;
+  std::optional<JournalEntry> entry = options.journal->take(task.place);
+  if (!entry || entry->result.outcomes.size() != task.sequence.steps.size()) return false;
+  result = std::move(entry->result);
+  ++process_starts;
+  if (!entry->bad_end.empty()) bad_ends.emplace(task.log, std::move(entry->bad_end));
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i)
+    count(task.sequence.steps[i], result.outcomes[i]);
+  return true;
+}
+
+void Supervisor::Impl::run(const Task& task, std::size_t planned, SequenceResult& result) {
+  const Sequence& sequence = task.sequence;
+  const std::unique_ptr<WorkerProcess> worker = start(task.log);
+  if (worker == nullptr) return;
+  ++process_starts;
   for (const StepGroup& group : sequence.groups()) {
     if (interrupted()) break;
     request_group(*worker, sequence, group, options.ids,
                   {.run = options.deadline, .step = options.prepare_limit}, result);
-    for (std::size_t i = group.begin; i < group.end; ++i)
-      count(sequence.steps[i], result.outcomes[i], planned);
-    if (ends_process(result.outcomes[group.begin])) return result;
+    {
+      const std::lock_guard lock(mutex);
+      for (std::size_t i = group.begin; i < group.end; ++i)
+        if (count(sequence.steps[i], result.outcomes[i]) && options.progress)
+          options.progress(done, planned, sequence.steps[i].case_index, result.outcomes[i]);
+    }
+    if (ends_process(result.outcomes[group.begin])) return;
   }
-  finish(*worker, log);
-  return result;
+  finish(*worker, task.log);
 }
 
 Supervisor::Supervisor(SupervisorOptions options) : impl_(std::make_unique<Impl>()) {
@@ -211,10 +242,19 @@ std::vector<SequenceResult> Supervisor::execute(std::span<const Sequence> sequen
     for (const Step& step : sequences[i].steps) planned += step.kind == Step::Kind::run ? 1 : 0;
   }
   impl_->done = 0;
+  std::vector<Impl::Task> tasks;
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    tasks.push_back({sequences[i], first_log + i, {}});
+    if (Journal* journal = impl_->options.journal) tasks[i].place = journal->next(sequences[i]);
+    if (!impl_->take_from_journal(tasks[i], results[i])) left.push_back(i);
+  }
   // A worker dies with the thread that started it, so one thread does a whole sequence.
-  in_jobs(impl_->options.jobs, sequences.size(), [&](const auto& next) {
+  in_jobs(impl_->options.jobs, left.size(), [&](const auto& next) {
     for (auto item = next(); item && !impl_->stopped(); item = next()) {
-      results[*item] = impl_->run(sequences[*item], first_log + *item, planned);
+      const std::size_t i = left[*item];
+      impl_->run(tasks[i], planned, results[i]);
+      impl_->keep(tasks[i], results[i]);
     }
   });
   return results;
@@ -228,19 +268,27 @@ std::size_t Supervisor::threads() const {
   return impl_->options.threads;
 }
 
+bool Supervisor::stopped() const {
+  return impl_->interrupted();
+}
+
 std::size_t Supervisor::executions() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->executions;
 }
 
 std::size_t Supervisor::process_starts() const {
-  const std::lock_guard lock(impl_->mutex);
   return impl_->process_starts;
 }
 
 std::string Supervisor::bad_end() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->bad_ends.empty() ? "" : impl_->bad_ends.begin()->second;
+}
+
+std::vector<std::string> Supervisor::complaints() const {
+  const std::lock_guard lock(impl_->mutex);
+  return {impl_->complaints.begin(), impl_->complaints.end()};
 }
 
 void Supervisor::set_stop_at(std::chrono::steady_clock::time_point stop_at) {

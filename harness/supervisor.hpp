@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/journal.hpp"
 #include "harness/outcome.hpp"
 #include "harness/protocol.hpp"
 
@@ -29,7 +30,10 @@ struct SupervisorOptions {
   std::chrono::steady_clock::time_point stop_at = std::chrono::steady_clock::time_point::max();
   /// Ctrl-C: running sequences end after their step, which has another second.
   const std::atomic<bool>* interrupted = nullptr;
-  /// Called under a lock after each run: done and planned of this execute(), and what came of it.
+  /// Answers what it holds, as if it had run just now, and takes what ended by itself.
+  Journal* journal = nullptr;
+  /// Called under a lock after each run that the journal did not answer: done and planned of this
+  /// execute(), and what came of it.
   std::function<void(std::size_t done, std::size_t planned, std::size_t case_index, const Outcome&)>
       progress;
 };
@@ -43,9 +47,9 @@ class Supervisor final : public Executor {
   /// Says hello to a worker and says what it is. Throws DeviceError when no worker can be had, or
   /// when it ends badly after bye.
   const HelloReply& identity();
-  /// Compiles what every case needs, in as many workers as compile_jobs. A case that cannot be compiled is
-  /// not an error here: running it says so. Prepared modules are on disk, in no process. Returns
-  /// what the workers warn of, each line once, in the order of the cases.
+  /// Compiles what every case needs, in as many workers as compile_jobs. A case that cannot be
+  /// compiled is not an error here: running it says so. Prepared modules are on disk, in no
+  /// process. Returns what the workers warn of, each line once, in the order of the cases.
   std::vector<std::string> prepare(std::span<const std::size_t> cases);
   std::vector<ModuleDescription> describe(std::size_t case_index);
 
@@ -55,6 +59,7 @@ class Supervisor final : public Executor {
   std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;
   const CarrierAbilities& abilities() override;
   std::size_t threads() const override;
+  bool stopped() const override;
 
   /// From execute() calls so far, steps of kind run that were answered, and processes started for
   /// them.
@@ -64,6 +69,9 @@ class Supervisor final : public Executor {
   /// status and its log, in one line; the first in plan order, empty when none did. No case is to
   /// blame, so the run is.
   std::string bad_end() const;
+  /// What workers answered to bye where it was not done: what they were to keep is lost. One line
+  /// each, none twice.
+  std::vector<std::string> complaints() const;
   /// Lifts the stop time: shrinking and confirming run after the budget's end.
   void set_stop_at(std::chrono::steady_clock::time_point stop_at);
 

@@ -27,7 +27,8 @@ bool is_bad(Verdict verdict) {
          verdict == Verdict::timed_out;
 }
 
-Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone) {
+Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone,
+                   bool noise_permitted) {
   Symptom symptom;
   symptom.judgement = judgement;
   symptom.ran = outcome.status != Status::not_run;
@@ -46,7 +47,7 @@ Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Out
     show(Fingerprint::bits, "computed here, refused alone: " + alone->detail);
   } else if (alone != nullptr && alone->status == Status::ok && outcome.status == Status::ok) {
     const bool by_the_clock = outcome.timed_plan || alone->timed_plan;
-    if (outcome.plan == alone->plan && outcome.outputs != alone->outputs)
+    if (outcome.plan == alone->plan && outcome.outputs != alone->outputs && !noise_permitted)
       show(Fingerprint::bits, first_difference(outcome, *alone));
     else if (outcome.plan != alone->plan && !by_the_clock)
       show(Fingerprint::plan, fmt::format("plan '{}' here, '{}' alone", outcome.plan, alone->plan));

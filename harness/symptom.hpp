@@ -22,8 +22,9 @@ struct Symptom {
 /// `alone` is the case's outcome in position 0 of a fresh process, null when unknown. A bad
 /// judgement goes first; then a refusal where alone there was none (`error`), a result where alone
 /// there was none or other bits at an equal plan (`bits`), or another plan (`plan`), unless timing
-/// chose one of the two.
-Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone);
+/// chose one of the two. `noise_permitted`: other bits are none.
+Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone,
+                   bool noise_permitted);
 
 /// The worse of two errors; NaN is the worst.
 double worse_error(double a, double b);

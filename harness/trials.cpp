@@ -32,7 +32,12 @@ std::vector<TrialRun> Trials::run(const std::vector<TrialOrder>& orders) {
 }
 
 Symptom Trials::symptom(std::size_t case_index, const Outcome& outcome) {
-  return symptom_of(judge_.judge(case_index, outcome), outcome, alone(case_index));
+  return symptom(case_index, outcome, alone(case_index));
+}
+
+Symptom Trials::symptom(std::size_t case_index, const Outcome& outcome, const Outcome* usual) {
+  return symptom_of(judge_.judge(case_index, outcome), outcome, usual,
+                    judge_.noise_permitted(case_index));
 }
 
 std::string Trials::first_difference(std::size_t case_index, const Outcome& outcome) const {

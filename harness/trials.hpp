@@ -33,6 +33,8 @@ class Trials {
 
   /// Against the outcome alone where that is known.
   Symptom symptom(std::size_t case_index, const Outcome& outcome);
+  /// Against another than that; null: against none.
+  Symptom symptom(std::size_t case_index, const Outcome& outcome, const Outcome* usual);
 
   /// Where the outcome's bits first differ from those alone; one line.
   std::string first_difference(std::size_t case_index, const Outcome& outcome) const;

@@ -232,16 +232,20 @@ Reply WorkerProcess::request(std::string_view line, std::chrono::milliseconds li
   return impl_->converse(std::string(line) + '\n', Clock::now() + limit);
 }
 
-std::optional<std::string> WorkerProcess::finish(std::string_view line,
-                                                 std::chrono::milliseconds limit) {
-  if (!impl_->child) return std::nullopt;
+Farewell WorkerProcess::finish(std::string_view line, std::chrono::milliseconds limit) {
+  if (!impl_->child) return {};
   const Clock::time_point deadline = Clock::now() + limit;
   write_some(impl_->input, std::string(line) + '\n');
   impl_->input.reset();
   const std::optional<std::string> how = impl_->child->wait(deadline);
   impl_->child.reset();
-  if (!how || *how == kEndedWell) return std::nullopt;
-  return impl_->with_telling_line(*how);
+  while (impl_->heard.size() <= kLongestReply && impl_->listen() == Impl::Heard::something) {
+  }
+  Farewell farewell;
+  if (const std::size_t newline = impl_->heard.find('\n'); newline != std::string::npos)
+    farewell.reply = impl_->heard.substr(0, newline);
+  if (how && *how != kEndedWell) farewell.bad_end = impl_->with_telling_line(*how);
+  return farewell;
 }
 
 }  // namespace parity

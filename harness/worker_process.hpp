@@ -34,6 +34,12 @@ struct Reply {
   std::string detail;
 };
 
+/// How a worker took its leave.
+struct Farewell {
+  std::string reply;                   ///< its line, empty where none came
+  std::optional<std::string> bad_end;  ///< in the words of Reply::detail; nothing: it ended well
+};
+
 /// The process is killed when the *thread* that made it ends (Linux counts a parent's death by
 /// thread), so make, use and destroy it in one thread.
 class WorkerProcess {
@@ -50,9 +56,8 @@ class WorkerProcess {
   Reply request(std::string_view line, std::chrono::milliseconds limit);
 
   /// Says a last line, closes the worker's input and lets it end by itself, for at most `limit`;
-  /// then it is killed, and nothing is said of it. How it ended, in the words of Reply::detail,
-  /// where that was neither so nor with exit status 0.
-  std::optional<std::string> finish(std::string_view line, std::chrono::milliseconds limit);
+  /// then it is killed, which is no bad end, and neither is exit status 0.
+  Farewell finish(std::string_view line, std::chrono::milliseconds limit);
 
  private:
   struct Impl;

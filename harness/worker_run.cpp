@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -78,6 +79,8 @@ Outcome WorkerRun::attempt(const ResidentCase& known, Poison poison,
   }
   outcome.unwritten = report.unwritten;
   outcome.broken_guards = std::move(report.broken_guards);
+  std::ranges::move(runtime_.workspaces().broken_guards(runtime_.trace()),
+                    std::back_inserter(outcome.broken_guards));
   outcome.changed_inputs = std::move(report.changed_inputs);
   outcome.cells = take_cells(runtime_.trace());
   outcome.timed_plan = runtime_.autotune().measures() &&

@@ -29,11 +29,23 @@ Poison poison_of(const RunRequest& request) {
   return request.poison == 0 ? Poison::ones : Poison::high;
 }
 
+/// Where it is now, wherever a run may take the working directory.
+std::filesystem::path anchored(const std::filesystem::path& path) {
+  return path.empty() ? path : std::filesystem::absolute(path);
+}
+
+std::vector<const Carrier*> ambient(const std::vector<Carrier*>& carriers) {
+  std::vector<const Carrier*> out;
+  for (const Carrier* carrier : carriers)
+    if (carrier->ambient()) out.push_back(carrier);
+  return out;
+}
+
 /// State that outlives a launch and that no probe reads.
 std::vector<std::string> not_probed(std::string_view backend) {
-  std::vector<std::string> out = {"device_constants", "environment", "working_directory",
-                                  "floating_point_environment"};
-  if (backend == "cuda") out.insert(out.end(), {"cuda_device", "cuda_last_error"});
+  std::vector<std::string> out = {"heap_contents", "library_globals", "locale", "signal_handlers",
+                                  "file_descriptors"};
+  if (backend == "cuda") out.insert(out.end(), {"device_heap", "device_limits", "driver_caches"});
   return out;
 }
 
@@ -63,11 +75,12 @@ TensorList inputs_of(const Case& description, PackCase pack_case) {
 }  // namespace
 
 WorkerSession::WorkerSession(const Hello& hello)
-    : blobs_(hello.blobs),
-      runtime_(make_runtime(backend_kind(hello.backend), hello.modules, faults_of(hello.plants),
-                            hello.spare_modules)),
+    : blobs_(anchored(hello.blobs)),
       pack_(hello.pack),
-      autotune_file_(hello.autotune_file) {
+      runtime_(make_runtime(backend_kind(hello.backend), anchored(hello.modules),
+                            faults_of(hello.plants), anchored(hello.spare_modules))),
+      watch_(ambient(runtime_->carriers())),
+      autotune_file_(anchored(hello.autotune_file)) {
   runtime_->autotune().set_measures(hello.autotune == "measure");
   if (!autotune_file_.empty()) warnings_ = runtime_->autotune().load(autotune_file_);
 }
@@ -88,10 +101,11 @@ HelloReply WorkerSession::introduction() {
   reply.device_arch = device.architecture;
   reply.device_driver = device.driver;
   for (const KernelSpec& spec : registry()) reply.kernels.push_back(spec.name);
-  for (const Carrier* known : runtime_->carriers())
+  for (const Carrier* known : runtime_->carriers()) {
     reply.carriers.probe.emplace_back(known->name());
+    if (known->settable()) reply.carriers.set.emplace_back(known->name());
+  }
   reply.carriers.restore = reply.carriers.probe;
-  reply.carriers.set = reply.carriers.probe;
   reply.carriers.not_probed = not_probed(reply.backend);
   reply.threads = true;
   return reply;
@@ -119,9 +133,12 @@ std::vector<std::string> WorkerSession::prepare(std::string_view id) {
 
 Outcome WorkerSession::run(const RunRequest& request) {
   const auto known = resident(request.id);
-  Outcome outcome = runner(0).run(*known, poison_of(request), [] {});
-  if (outcome.status != Status::ok) require_sound_device();
-  return outcome;
+  WorkerRun& run = runner(0);
+  watch_.begin();
+  std::vector<Outcome> outcomes = {run.run(*known, poison_of(request), [] {})};
+  watch_.end(std::span(&request, 1), outcomes);
+  if (outcomes[0].status != Status::ok) require_sound_device();
+  return std::move(outcomes[0]);
 }
 
 std::vector<Outcome> WorkerSession::together(std::span<const RunRequest> requests) {
@@ -130,6 +147,7 @@ std::vector<Outcome> WorkerSession::together(std::span<const RunRequest> request
   runner(requests.size());  // None is made while threads run.
   std::vector<Outcome> outcomes(requests.size());
   std::barrier start(static_cast<std::ptrdiff_t>(requests.size()));
+  watch_.begin();
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < requests.size(); ++i)
@@ -138,6 +156,7 @@ std::vector<Outcome> WorkerSession::together(std::span<const RunRequest> request
                                            [&] { start.arrive_and_wait(); });
       });
   }
+  watch_.end(requests, outcomes);
   // A sticky device error would fail all that follows: it ends this process instead, from here.
   if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.status != Status::ok; }))
     require_sound_device();

@@ -15,6 +15,7 @@
 #include "device/runtime.hpp"
 #include "harness/protocol.hpp"
 #include "harness/worker_run.hpp"
+#include "harness/worker_watch.hpp"
 
 namespace parity {
 
@@ -55,8 +56,9 @@ class WorkerSession {
   Carrier& carrier(std::string_view name);
 
   std::filesystem::path blobs_;
+  PackReader pack_;  ///< opened first: what its library does to the process is no run's doing
   std::unique_ptr<Runtime> runtime_;
-  PackReader pack_;
+  WorkerWatch watch_;
   std::filesystem::path autotune_file_;  ///< empty: plans are not kept
   std::vector<std::string> warnings_;    ///< for the next reply that takes some
   std::vector<std::unique_ptr<WorkerRun>> runners_;

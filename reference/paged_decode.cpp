@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -119,14 +120,30 @@ std::vector<Slot> attended_slots(const PagedDecodeProblem& problem, const Sizes&
   return result;
 }
 
+/// What Tensor::at gives of `count` elements from `begin` on, without asking for their size each
+/// time: contexts of real models have hundreds of millions.
+template <class Bits>
+void upcast(const Tensor& tensor, std::int64_t begin, std::int64_t count, double* out) {
+  const std::byte* from = tensor.bytes().data() + static_cast<std::size_t>(begin) * sizeof(Bits);
+  for (std::int64_t i = 0; i < count; ++i, from += sizeof(Bits)) {
+    Bits bits;
+    std::memcpy(&bits, from, sizeof bits);
+    out[i] = decode(tensor.dtype(), bits);
+  }
+}
+
 /// [tokens, D] of one kv head.
 Matrix gather(const PagedPool& pool, const std::vector<Slot>& slots, std::int64_t kv_head,
               const Sizes& sizes) {
   Matrix result(static_cast<Eigen::Index>(slots.size()), sizes.head_dim);
+  const std::size_t size = size_of(pool.tensor.dtype());
+  const auto read = size == 1   ? upcast<std::uint8_t>
+                    : size == 2 ? upcast<std::uint16_t>
+                    : size == 4 ? upcast<std::uint32_t>
+                                : upcast<std::uint64_t>;
   for (Eigen::Index t = 0; t < result.rows(); ++t) {
     const auto [page, slot] = slots[static_cast<std::size_t>(t)];
-    const std::int64_t begin = pool.at(page, slot, kv_head);
-    for (Eigen::Index d = 0; d < result.cols(); ++d) result(t, d) = pool.tensor.at(begin + d);
+    read(pool.tensor, pool.at(page, slot, kv_head), sizes.head_dim, result.row(t).data());
   }
   return result;
 }

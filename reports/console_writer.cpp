@@ -42,6 +42,7 @@ class Console {
     out_ << '\n';
     coverage();
     identity();
+    if (!report_.resume.empty()) command("resume", report_.resume);
   }
 
  private:
@@ -84,7 +85,7 @@ class Console {
       case 3:
         return {"ORDER-DEPENDENT", "1;31"};
       case 4:
-        return {"UNSTABLE", "1;33"};
+        return {report_.interrupted ? "INTERRUPTED" : "UNSTABLE", "1;33"};
       case 5:
         return {report_.worker_error.empty() ? "INTERRUPTED" : "WORKER ERROR", "1;33"};
       default:
@@ -168,6 +169,7 @@ class Console {
          fmt::format("{} in {}, {}", coverage.executions, plural(coverage.orders, "order"),
                      plural(coverage.process_starts, "process start")));
     list("quarantined", report_.quarantined);
+    list("noisy", report_.noisy);
     if (!report_.not_probed.empty()) line("not probed", joined(report_.not_probed));
   }
 

@@ -120,9 +120,8 @@ std::string finding_sentence(const Finding& finding) {
       letters.size() > 1 ? history_text(letters, finding.threads) + ": " : "";
   const std::string chance = finding.kind == Kind::unstable ? " now and then" : "";
   std::string what = fmt::format("{}{} {}", victim, chance, symptom(finding));
-  if (finding.kind == Kind::unstable && finding.reproduced.runs == 0)
-    what =
-        fmt::format("{} once {}; stopped before it could be tried again", victim, symptom(finding));
+  if (finding.kind == Kind::unconfirmed)
+    what = fmt::format("{} once {}; not confirmed: stopped", victim, symptom(finding));
   if (finding.role == Role::brittle) {
     what = letters.size() > 1 ? fmt::format("{} is right; alone it {}", victim, symptom(finding))
                               : what + ", but only alone";

@@ -97,8 +97,10 @@ class JsonWriter final : public ReportWriter {
                  {"coverage", coverage(report.coverage, report.threads, report.quarantined)},
                  {"findings", std::move(findings)},
                  {"exit_code", report.exit_code}};
+    if (!report.noisy.empty()) json["noisy"] = report.noisy;
     if (report.threads > 1) json["threads"] = report.threads;
     if (report.interrupted) json["interrupted"] = true;
+    if (!report.resume.empty()) json["resume"] = report.resume;
     if (!report.worker_error.empty()) json["worker_error"] = report.worker_error;
     // Words of a dying worker need not be UTF-8; they must not cost the report.
     out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

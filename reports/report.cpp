@@ -2,14 +2,16 @@
 #include "reports/report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <span>
+#include <sstream>
 #include <system_error>
 
 #include "datasets/errors.hpp"
+#include "datasets/replaced_file.hpp"
 
 namespace parity {
 namespace {
@@ -22,14 +24,13 @@ namespace fs = std::filesystem;
       path.string(), reason));
 }
 
-void write_to(const fs::path& file, const ReportWriter& writer, const RunReport& report,
-              const fs::path& asked) {
+void write_in_place(const fs::path& path, const std::string& text) {
   errno = 0;
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  if (!out) refuse(asked, std::strerror(errno));
-  writer.write(report, out);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  if (!out) refuse(path, std::strerror(errno));
+  out << text;
   out.close();
-  if (!out) refuse(asked, errno != 0 ? std::strerror(errno) : "the write failed");
+  if (!out) refuse(path, errno != 0 ? std::strerror(errno) : "the write failed");
 }
 
 /// Devices, pipes and links are written through: a rename would replace them by a file.
@@ -42,20 +43,21 @@ bool written_in_place(const fs::path& path) {
 }  // namespace
 
 void write_report(const ReportWriter& writer, const RunReport& report, const fs::path& path) {
+  std::ostringstream text;
+  writer.write(report, text);
+  write_report(text.str(), path);
+}
+
+void write_report(const std::string& text, const fs::path& path) {
   if (path.empty()) refuse("\"\"", "the name is empty");
   if (std::error_code ignored; fs::is_directory(path, ignored)) refuse(path, "it is a folder");
-  if (written_in_place(path)) return write_to(path, writer, report, path);
-
-  const fs::path temporary = fmt::format("{}.tmp.{}", path.string(), ::getpid());
+  if (written_in_place(path)) return write_in_place(path, text);
   try {
-    write_to(temporary, writer, report, path);
-    std::error_code error;
-    fs::rename(temporary, path, error);
-    if (error) refuse(path, error.message());
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
+    ReplacedFile file(path, 0666);
+    file.write(std::as_bytes(std::span(text)));
+    file.commit();
+  } catch (const std::system_error& error) {
+    refuse(path, error.code().message());
   }
 }
 

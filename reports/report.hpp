@@ -25,6 +25,7 @@ std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 std::unique_ptr<ReportWriter> make_json_writer();
 
 /// Writes to a temporary name beside `path`, then renames. Throws DatasetError when it cannot.
+void write_report(const std::string& text, const std::filesystem::path& path);
 void write_report(const ReportWriter& writer, const RunReport& report,
                   const std::filesystem::path& path);
 

@@ -2,10 +2,12 @@
 #include "device/autotune_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,7 +42,7 @@ class AutotuneFileTest : public testing::Test {
   }
   AutotuneFile read_back(const std::string& bytes) { return parse_autotune_file(path_, bytes); }
   std::string file_of(const std::string& entry) {
-    return "parity autotune 1\n" + digest(entry).hex() + " " + entry + "\n";
+    return "parity autotune 2\n" + digest(entry).hex() + " " + entry + "\n";
   }
 
   const TuningKey key_ = sample_tuning_key();
@@ -95,6 +97,9 @@ TEST_F(AutotuneFileTest, AnInvalidEntryIsRefusedNamingFileLineAndReason) {
   const std::string key = key_.canonical();
   TuningKey wide = key_;
   wide.group_size = 4;
+  TuningKey nosuch = key_;
+  nosuch.kernel = "nosuch";
+  const TuningKey mixed = with_dtype(key_, 1, Dtype::bf16);
   for (const auto& [entry, reason] : std::vector<std::pair<std::string, std::string>>{
            {key + " ppc=0,tile=8", "'ppc=0,tile=8' is no plan for"},
            {key + " ppc=-4,tile=8", "'ppc=-4,tile=8' is no plan for"},
@@ -103,7 +108,9 @@ TEST_F(AutotuneFileTest, AnInvalidEntryIsRefusedNamingFileLineAndReason) {
            {wide.canonical() + " ppc=4,tile=8", "'ppc=4,tile=8' is no plan for"},
            {key + " ppc=4", "'ppc=4' is no tuned plan"},
            {key, "is no tuned entry"},
-           {"paged_decode_v2 ppc=4,tile=8", "is no tuning key"}}) {
+           {nosuch.canonical() + " ppc=4,tile=8", "kernel 'nosuch' is not tuned"},
+           {mixed.canonical() + " ppc=4,tile=8", "out is bf16, but must be q's f16 or f32"},
+           {"paged_decode_v2 ppc=4,tile=8", "no tuning key"}}) {
     const AutotuneFile read = read_back(file_of(entry));
     EXPECT_TRUE(read.entries.empty()) << entry;
     ASSERT_EQ(read.refused.size(), 1u) << entry;
@@ -114,12 +121,60 @@ TEST_F(AutotuneFileTest, AnInvalidEntryIsRefusedNamingFileLineAndReason) {
 
 TEST_F(AutotuneFileTest, AnotherVersionIsRefusedOnceForTheWholeFile) {
   std::string bytes = written(two_);
-  bytes.replace(0, bytes.find('\n'), "parity autotune 2");
+  bytes.replace(0, bytes.find('\n'), "parity autotune 1");
   const AutotuneFile read = read_back(bytes);
   EXPECT_TRUE(read.entries.empty());
   EXPECT_EQ(read.refused, (std::vector<std::string>{
-                              path_.string() + ":1: is not 'parity autotune 1', so its entries are "
+                              path_.string() + ":1: is not 'parity autotune 2', so its entries are "
                                                "tuned again"}));
+}
+
+/// What is there and is no file of plans, by name.
+std::vector<std::filesystem::path> strangers(const std::filesystem::path& folder) {
+  const std::filesystem::path pipe = folder / "pipe", text = folder / "text",
+                              loop = folder / "loop";
+  EXPECT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::ofstream(text) << "somebody's notes\n";
+  std::filesystem::create_symlink(loop, loop);
+  std::filesystem::create_symlink(text, folder / "link to text");
+  std::filesystem::create_symlink(pipe, folder / "link to pipe");
+  return {folder, pipe, text, loop, folder / "link to text", folder / "link to pipe"};
+}
+
+/// A pipe that nobody writes to would be read for ever.
+TEST_F(AutotuneFileTest, WhatIsNoFileOfPlansIsNeitherReadNorReplaced) {
+  for (const std::filesystem::path& path : strangers(folder_.path())) {
+    const auto before = std::filesystem::symlink_status(path).type();
+    EXPECT_NE(autotune_file_fault(path), "") << path;
+    const AutotuneFile read = read_autotune_file(path);
+    EXPECT_TRUE(read.entries.empty()) << path;
+    EXPECT_EQ(read.refused.size(), 1u) << path;
+    EXPECT_THROW(write_autotune_file(path, two_), DatasetError) << path;
+    EXPECT_EQ(std::filesystem::symlink_status(path).type(), before) << path;
+  }
+  EXPECT_EQ(read_file(folder_.path() / "text"), "somebody's notes\n");
+  EXPECT_NE(autotune_file_fault(folder_.path() / "no" / "plans"), "") << "there is no such folder";
+}
+
+TEST_F(AutotuneFileTest, PlansAnEmptyFileAndNoneAreTakenAndLinksAreFollowed) {
+  const std::filesystem::path link = folder_.path() / "link", second = folder_.path() / "second";
+  std::filesystem::create_symlink("plans", link);
+  std::filesystem::create_symlink(link, second);
+  EXPECT_EQ(autotune_file_fault(second), "") << "it leads to no file yet";
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "asking makes none";
+  write_autotune_file(second, two_);
+  EXPECT_TRUE(std::filesystem::is_symlink(second) && std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_autotune_file(path_).entries, two_);
+  EXPECT_EQ(read_autotune_file(second).entries, two_);
+  EXPECT_EQ(autotune_file_fault(second), "");
+  std::ofstream(path_, std::ios::trunc).close();
+  EXPECT_EQ(autotune_file_fault(path_), "");
+  EXPECT_TRUE(read_autotune_file(path_).refused.empty());
+  std::ofstream(path_) << "parity autotune 1\nof an older build\n";
+  EXPECT_EQ(autotune_file_fault(path_), "");
+  write_autotune_file(path_, two_);
+  EXPECT_EQ(read_autotune_file(path_).entries, two_);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3);
 }
 
 /// D6: a key of the file is never weaker than the launch's, whatever is planted in the process.
@@ -137,6 +192,20 @@ TEST_F(AutotuneFileTest, AMemoTakesALoadedPlanForExactlyItsKeyAndSavesIt) {
   whole.save(path_);
   EXPECT_EQ(read_autotune_file(path_).entries,
             (std::map<TuningKey, TunedPlan>{{key_, {2, 4}}, {other_, {1, 4}}}));
+}
+
+/// D8: a measured plan outlives neither driver nor code; each alone.
+TEST_F(AutotuneFileTest, APlanOfAnotherDriverOrOtherCodeIsNotTaken) {
+  written({{key_, {2, 4}}});
+  for (const auto field : {&TuningKey::driver, &TuningKey::code}) {
+    AutotuneMemo memo{Faults{}};
+    Trace trace;
+    memo.load(path_);
+    TuningKey now = key_;
+    now.*field = "other";
+    EXPECT_EQ(memo.choose(key_, NoClock(), trace), (TunedPlan{2, 4}));
+    EXPECT_NE(memo.choose(now, RecordedClock(), trace), (TunedPlan{2, 4})) << "tuned anew";
+  }
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-enum CaseIndex : std::size_t { kPlain, kLeaky, kAbortAtEnd, kLinger, kHang };
+enum CaseIndex : std::size_t { kPlain, kLeaky, kAbortAtEnd, kLinger, kHang, kForgetful };
 
 class BadEndTest : public testing::Test {
  protected:
@@ -32,7 +32,8 @@ class BadEndTest : public testing::Test {
                  .modules = folder_.path().string(),
                  .backend = "host",
                  .plants = {}};
-    out.ids = {"fake/plain", "fake/leaky", "fake/abort_at_end", "fake/linger", "fake/hang"};
+    out.ids = {"fake/plain",  "fake/leaky", "fake/abort_at_end",
+               "fake/linger", "fake/hang",  "fake/forgetful"};
     out.run_folder = folder_.path() / "run";
     out.jobs = 2;
     out.deadline = milliseconds(30000);
@@ -59,6 +60,7 @@ TEST_F(BadEndTest, AWorkerThatEndsWellHasNoBadEnd) {
   supervisor.prepare(std::vector<std::size_t>{kPlain});
   supervisor.execute(orders({{kPlain, kPlain}, {kPlain}}));
   EXPECT_EQ(supervisor.bad_end(), "");
+  EXPECT_TRUE(supervisor.complaints().empty());
 }
 
 TEST_F(BadEndTest, AnExitStatusAfterByeIsNamedWithWorkerAndLogAndItsCasesStand) {
@@ -70,6 +72,14 @@ TEST_F(BadEndTest, AnExitStatusAfterByeIsNamedWithWorkerAndLogAndItsCasesStand) 
                                       "` ended badly after bye: exit status 23: SUMMARY: 8 "
                                       "bytes leaked; its log: " +
                                       log("00002"));
+}
+
+/// Two workers have the same to say, and end well.
+TEST_F(BadEndTest, WhatAWorkerCouldNotDoAtByeIsAComplaintSaidOnce) {
+  Supervisor supervisor(options());
+  supervisor.execute(orders({{kForgetful}, {kPlain}, {kPlain, kForgetful}}));
+  EXPECT_EQ(supervisor.complaints(), std::vector<std::string>{"the plans are lost"});
+  EXPECT_EQ(supervisor.bad_end(), "");
 }
 
 TEST_F(BadEndTest, ASignalAfterByeIsOneToo) {

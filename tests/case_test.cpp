@@ -80,6 +80,21 @@ TEST_F(CaseTest, LargestNumberAndZeroParse) {
   EXPECT_EQ(c.constant("n"), 9223372036854775807);
 }
 
+/// A difference of 2^63 is no number of 64 bits.
+TEST_F(CaseTest, TheLargestNumberIsNoWordOfAnAxisWhoseWordsBeginBelowZero) {
+  KernelSpec words = toy_spec();
+  words.constants[2].words = {"tuned", "auto"};
+  words.constants[2].first_word = -1;
+  const std::vector<KernelSpec> kernels = {words};
+  const std::string id = "toy_v1/x=f32,w=f32/rows=3,n=8,splits=9223372036854775807/plain";
+  EXPECT_EQ(parse_case(kernels, id).constant("splits"), 9223372036854775807);
+  EXPECT_EQ(parse_case(kernels, id).id(), id);
+  EXPECT_EQ(
+      parse_case(kernels, "toy_v1/x=f32,w=f32/rows=3,n=8,splits=tuned/plain").constant("splits"),
+      -1);
+  EXPECT_THROW(parse_case(kernels, "toy_v1/x=f32,w=f32/rows=3,n=8,splits=0/plain"), UsageError);
+}
+
 TEST_F(CaseTest, KernelWithoutAxesHasEmptyParts) {
   KernelSpec bare = toy_spec();
   bare.dtypes.clear();

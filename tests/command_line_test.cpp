@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "device/sanitizers.hpp"
 #include "tests/harness_process.hpp"
 #include "tests/test_home.hpp"
 
@@ -57,30 +58,22 @@ TEST_F(CommandLineTest, AnUnknownPlantIsRefusedNamingTheKnownOnes) {
   expect_refused(harness("--plant no_such"), 2, "weak_module_key");
 }
 
-TEST_F(CommandLineTest, RecordedPlansDependOnNoFile) {
-  expect_refused(harness("--autotune-file plans"), 2, "--autotune measure");
-  expect_refused(harness("--autotune now"), 2, "now");
+TEST_F(CommandLineTest, ACaseBeyondAllMemoryIsRefused) {
+  for (const char* command : {"show ", "replay "})
+    expect_refused(
+        harness(std::string(command) +
+                "paged_decode_v1/q=f32,k=f32,v=f32/d=256,hq=4096,hkv=4096,page=4096/ragged"),
+        2, "bytes, but may have 1073741824");
 }
 
-/// D6: every entry of the file is doubted, in each worker, and said once.
-TEST_F(CommandLineTest, MeasuredPlansAreKeptAndADamagedOneIsTunedAgain) {
-  const std::string plans = file("plans").string();
-  const std::string arguments =
-      " --backend host --permute-order --filter '*page=16,ppc=tuned*'"
-      " --autotune measure --autotune-file " +
-      plans;
-  EXPECT_EQ(harness(arguments).exit_code, 0);
-  const std::string kept = read_file(plans);
-  EXPECT_EQ(std::count(kept.begin(), kept.end(), '\n'), 3) << kept;
-  EXPECT_EQ(harness(arguments).err, "") << "all of it is taken";
-  EXPECT_EQ(read_file(plans), kept);
-  std::ofstream(plans) << kept.substr(0, kept.size() - 5);
-  const Ran again = harness(arguments);
-  EXPECT_EQ(again.exit_code, 0);
-  EXPECT_NE(again.err.find(plans + ":3: entry refused and tuned again"), std::string::npos)
-      << again.err;
-  EXPECT_EQ(std::count(again.err.begin(), again.err.end(), '\n'), 1) << again.err;
+#if !PARITY_ASAN && !PARITY_TSAN
+/// A sanitizer reserves more address space than this leaves.
+TEST_F(CommandLineTest, RunningOutOfMemoryIsOneLine) {
+  expect_refused(harness("show paged_decode_v1/q=f32,k=f32,v=f32/d=256,hq=64,hkv=64,page=64/long",
+                         "prlimit --as=600000000"),
+                 5, "out of memory");
 }
+#endif
 
 TEST_F(CommandLineTest, MalformedIdsAreRefused) {
   expect_refused(harness("replay nonsense"), 2, "nonsense");

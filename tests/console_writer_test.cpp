@@ -97,6 +97,25 @@ TEST(ConsoleWriterTest, EveryExitCodeHasItsWord) {
   EXPECT_EQ(word(3), "ORDER-DEPENDENT");
   EXPECT_EQ(word(4), "UNSTABLE");
   EXPECT_EQ(word(5), "INTERRUPTED");
+  report.interrupted = true;
+  EXPECT_EQ(word(4), "INTERRUPTED");
+}
+
+TEST(ConsoleWriterTest, ARunThatWasCutOffSaysHowToGoOn) {
+  RunReport report = clean_report();
+  EXPECT_EQ(written(report).find("resume"), std::string::npos);
+  report.resume = "build/harness --resume 0123456789abcdef0123456789abcdef";
+  EXPECT_NE(written(report).find("\n   resume          " + report.resume + "\n"),
+            std::string::npos);
+}
+
+TEST(FindingSentenceTest, WhatAStopLeftOpenIsNotCalledChance) {
+  Finding finding = leak_finding();
+  finding.kind = Kind::unconfirmed;
+  finding.carrier.clear();
+  EXPECT_EQ(finding_sentence(finding),
+            "A then B: B once differs, relative error 1.7e4 (tolerance 1e-05); not confirmed: "
+            "stopped");
 }
 
 TEST(ConsoleWriterTest, WorkerErrorStandsWholeOnALineOfItsOwn) {

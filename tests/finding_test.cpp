@@ -65,6 +65,7 @@ TEST(FindingTest, UnstableFindingExplainsItsVictimsOnly) {
 TEST(FindingTest, NamesAreTheReports) {
   EXPECT_EQ(name(Kind::order_dependent), "order_dependent");
   EXPECT_EQ(name(Kind::error), "error");
+  EXPECT_EQ(name(Kind::unconfirmed), "unconfirmed");
   EXPECT_EQ(name(Role::brittle), "brittle");
   EXPECT_EQ(name(Grade::confirmed), "confirmed");
   EXPECT_EQ(name(Grade::unnamed), "unnamed");
@@ -95,6 +96,14 @@ TEST(ExitCodeTest, AnInterruptedRunIsNeverGreen) {
   EXPECT_EQ(exit_code(report), 0);
   report.interrupted = true;
   EXPECT_EQ(exit_code(report), 5);
+  report.cases[0].verdict = Verdict::failed;
+  EXPECT_EQ(exit_code(report), 4) << "what was seen counts";
+  report.findings.emplace_back().kind = Kind::unconfirmed;
+  EXPECT_EQ(exit_code(report), 4);
+  report.findings.emplace_back().kind = Kind::mismatch;
+  EXPECT_EQ(exit_code(report), 1);
+  report.findings.emplace_back().kind = Kind::order_dependent;
+  EXPECT_EQ(exit_code(report), 3);
 }
 
 }  // namespace

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "datasets/errors.hpp"
 #include "tests/paged_decode_run.hpp"
+#include "tests/tensor_values.hpp"
 
 namespace parity {
 namespace {
@@ -63,6 +66,78 @@ TEST(PagedDecodeArgsTest, ScalesSoftcapsAndWindowsThatMeanNothingAreRefused) {
   expect_refusal("softcap is inf",
                  [](auto& a) { a.softcap = std::numeric_limits<float>::infinity(); });
   expect_refusal("window is -1", [](auto& a) { a.window = -1; });
+}
+
+/// What kernels are given is infinite, 0 or short of bits: answers would be NaN or wrong.
+TEST(PagedDecodeArgsTest, FactorsBeyondTheNormalNumbersAreRefused) {
+  for (const float softcap : {2.4e38f, 3e38f, 1e-40f, 1.4e-45f})
+    expect_refusal("softcap is ", [=](auto& a) { a.softcap = softcap; });
+  expect_refusal("softcap is 0.0001, but scale * k_scale / softcap", [](auto& a) {
+    a.softcap = 1e-4f;
+    a.scale = 1e38f;
+  });
+  for (const float scale : {2.4e38f, -3e38f, 1e-40f, -1.4e-45f, 8e-39f})
+    expect_refusal("scale is ", [=](auto& a) { a.scale = scale; });
+  for (const float k_scale : {1e30f, 1e-40f})
+    expect_refusal("and k_scale ", [=](auto& a) {
+      a.k.pages.type.dtype = Dtype::e4m3;
+      a.k_scale = k_scale;
+      a.scale = k_scale > 1 ? 1e10f : 1.0f;
+    });
+}
+
+TEST(PagedDecodeArgsTest, FactorsAtTheEdgeOfTheNormalNumbersAreComputed) {
+  DecodeRun run;
+  const DecodeCase decode("q=f32,k=f16,v=bf16/d=64,hq=4,hkv=2,page=16/ragged");
+  const auto lse = [&](float scale, float softcap) {
+    PagedDecodeArgs args = run.place(decode);
+    args.scale = scale;
+    args.softcap = softcap;
+    paged_decode_v1(run.runtime(), args);
+    return values_of(run.outputs().lse);
+  };
+  const auto expect_near = [](const std::vector<double>& got, const std::vector<double>& want) {
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (got.at(i) == want[i]) continue;  // also -inf
+      EXPECT_NEAR(got[i], want[i], 1e-5 + 1e-6 * std::abs(want[i])) << i;
+    }
+  };
+  const std::vector<double> equal_scores = lse(0.0f, 0.0f);
+  expect_near(lse(4.0f, 2.3e38f), lse(4.0f, 0.0f));
+  expect_near(lse(-1.0f, 1e-37f), equal_scores);
+  expect_near(lse(8.2e-39f, 0.0f), equal_scores);
+  EXPECT_EQ(refusal(run, [](auto& a) { a.scale = 2.3e38f; }), "accepted");
+}
+
+/// Blocks run in any order: where an output lies on an input, some read what others have written.
+TEST(PagedDecodeArgsTest, OutputsThatLieOnOtherArgumentsAreRefused) {
+  expect_refusal("out lies on q,", [](auto& a) { a.out.data = a.q.data; });
+  expect_refusal("out lies on k,", [](auto& a) { a.out.data = a.k.pages.data; });
+  expect_refusal("out lies on v,", [](auto& a) {
+    // In its last page, behind what its first holds.
+    a.out.data = static_cast<char*>(a.v.pages.data) + a.v.pages.type.bytes() - 256;
+  });
+  expect_refusal("lse lies on out,", [](auto& a) {
+    a.lse.data = static_cast<char*>(a.out.data) + a.out.type.bytes() - 4;
+  });
+  expect_refusal("lse lies on page_indptr,", [](auto& a) { a.lse.data = a.table.indptr.data; });
+  expect_refusal("lse lies on page_indices,", [](auto& a) { a.lse.data = a.table.indices.data; });
+  expect_refusal("lse lies on last_page_len,",
+                 [](auto& a) { a.lse.data = a.table.last_page_len.data; });
+  expect_refusal("lse lies on first_page_offset,",
+                 [](auto& a) { a.lse.data = a.table.first_page_offset.data; });
+}
+
+TEST(PagedDecodeArgsTest, OutputsBesideOtherArgumentsAndInputsOnEachOtherAreAccepted) {
+  DecodeRun run;
+  PagedDecodeArgs args = run.place(DecodeCase("q=f32,k=f16,v=bf16/d=64,hq=4,hkv=2,page=16/ragged"));
+  args.v = args.k;
+  args.out.data = args.k.pages.data;  // k gives up as much as out needs
+  args.k.pages.data = static_cast<char*>(args.k.pages.data) + args.out.type.bytes();
+  args.v.pages.data = args.k.pages.data;
+  check_paged_decode_args(args);
+  args.out.data = static_cast<char*>(args.out.data) + 16;
+  EXPECT_THROW(check_paged_decode_args(args), UsageError) << "one piece further";
 }
 
 TEST(PagedDecodeArgsTest, IndexArraysCarryTheirDtype) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,19 @@ TEST_F(CascadePlanTest, AWorkspaceOneByteTooSmallIsRefused) {
             fmt::format("paged_decode_cascade: workspace has {} bytes, but {} are needed: 17 "
                         "chunks · 6 heads · (64 + 1) · 4",
                         needed - 1, needed));
+  EXPECT_EQ(refusal_of([&] {
+              paged_decode_cascade(runtime(), args_, split,
+                                   {{Dtype::u8, {4}}, args_.prefix_indices.data});
+            }),
+            "paged_decode_cascade: workspace lies on prefix_indices, but an output needs memory of "
+            "its own");
+}
+
+TEST_F(CascadePlanTest, TheLongestChunkLeavesPrefixesAndSuffixesWhole) {
+  const PagedDecodeCascadePlan whole = plan(args_, 100000);
+  const PagedDecodeCascadePlan longest = plan(args_, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(longest.partials(), whole.partials());
+  EXPECT_EQ(longest.suffixes().tiles.size(), whole.suffixes().tiles.size());
 }
 
 TEST_F(CascadePlanTest, WhatTheWorkspaceHeldNeverMatters) {
@@ -148,6 +162,12 @@ TEST_F(CascadePlanTest, ArgumentsThatItCannotTakeAreRefused) {
             "paged_decode_cascade: prefix_indptr is i32[3], but must be i32[4]");
   EXPECT_EQ(with([](auto& a) { a.prefix_indices.data = nullptr; }),
             "paged_decode_cascade: prefix_indices has no memory");
+  EXPECT_EQ(with([](auto& a) { a.decode.lse.data = a.prefix_indptr.data; }),
+            "paged_decode_cascade: lse lies on prefix_indptr, but an output needs memory of its "
+            "own");
+  EXPECT_EQ(
+      with([](auto& a) { a.decode.lse.data = a.group_indptr.data; }),
+      "paged_decode_cascade: lse lies on group_indptr, but an output needs memory of its own");
   EXPECT_EQ(with([](auto& a) { a.decode.q.type.dtype = Dtype::e5m2; }),
             "paged decode: q is e5m2[6,6,64], but must be f32, f16 or bf16");
 }

@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -124,6 +126,82 @@ TEST(PagedDecodeCascadeTest, WithoutPrefixesItGivesTheBitsOfVersionTwo) {
     });
     EXPECT_EQ(find(got, "out"), find(two, "out")) << ppc;
     EXPECT_EQ(find(got, "lse"), find(two, "lse")) << ppc;
+  }
+}
+
+/// Slots (page · page size + slot) that some row attends, of its own or in its group's prefix.
+std::set<std::int64_t> attended_slots(const KernelCase& problem) {
+  const KernelCase dense = flat(problem);
+  const auto list = [&](const char* name) { return integers_of(find(dense.inputs, name)); };
+  const std::vector<std::int64_t> indptr = list("page_indptr"), pages = list("page_indices"),
+                                  last = list("last_page_len"), first = list("first_page_offset");
+  const std::int64_t page_size = problem.c.constant("page");
+  std::set<std::int64_t> slots;
+  for (std::size_t row = 0; row < last.size(); ++row) {
+    const std::int64_t end = (indptr[row + 1] - indptr[row] - 1) * page_size + last[row];
+    for (std::int64_t at = first[row]; at < end; ++at)
+      slots.insert(pages[static_cast<std::size_t>(indptr[row] + at / page_size)] * page_size +
+                   at % page_size);
+  }
+  return slots;
+}
+
+/// A1.
+TEST(PagedDecodeCascadeTest, UnattendedSlotsNeverChangeABit) {
+  KernelRun run;
+  for (const char* ppc : {"1", "100000"}) {
+    KernelCase problem = cascade("q=bf16,k=bf16,v=bf16/d=64,hq=4,hkv=2,page=32", ppc, "shared");
+    const std::set<std::int64_t> attended = attended_slots(problem);
+    const TensorList clean = run.run(problem);
+    for (const double tail : {0.0, std::numeric_limits<double>::quiet_NaN(), kInfinity, 6e4}) {
+      std::int64_t filled = 0;
+      for (const char* pool : {"k_pages", "v_pages"}) {
+        Tensor& tensor = find(problem.inputs, pool);
+        for (std::int64_t i = 0; i < tensor.elements(); ++i)
+          if (!attended.contains(i / 128)) {
+            tensor.set(i, tail);
+            ++filled;
+          }
+      }
+      EXPECT_GT(filled, 128 * 32) << "beside spare pages, tails";
+      const TensorList tailed = run.run(problem);
+      EXPECT_EQ(find(tailed, "out"), find(clean, "out")) << tail << " at ppc=" << ppc;
+      EXPECT_EQ(find(tailed, "lse"), find(clean, "lse")) << tail << " at ppc=" << ppc;
+    }
+  }
+}
+
+/// A10: of one token each, behind one of another token that all share.
+TEST(PagedDecodeCascadeTest, ABatchBeyond65535IsComputed) {
+  constexpr std::int64_t kRows = 65536;
+  KernelRun run;
+  const auto rows_of_one_token = [](std::int64_t rows) {
+    KernelCase problem = cascade("q=f32,k=f32,v=f32/d=8,hq=1,hkv=1,page=1", "1", "short");
+    const Tensor q = one_row(find(problem.inputs, "q"), 0);
+    const std::vector<std::int64_t> pages = integers_of(find(problem.inputs, "page_indices"));
+    Tensor many(q.dtype(), {rows, 1, 8});
+    for (std::int64_t i = 0; i < many.elements(); ++i) many.set(i, q.at(i % 8));
+    const auto each = [&](std::int64_t value) {
+      return integer_tensor(std::vector<std::int64_t>(static_cast<std::size_t>(rows), value));
+    };
+    std::vector<std::int64_t> indptr(static_cast<std::size_t>(rows) + 1);
+    std::iota(indptr.begin(), indptr.end(), 0);
+    find(problem.inputs, "q") = many;
+    find(problem.inputs, "group_indptr") = integer_tensor({0, rows});
+    find(problem.inputs, "prefix_indptr") = integer_tensor({0, 1});
+    find(problem.inputs, "prefix_indices") = integer_tensor({pages.at(0)});
+    find(problem.inputs, "page_indptr") = integer_tensor(indptr);
+    find(problem.inputs, "page_indices") = each(pages.at(1));
+    find(problem.inputs, "last_page_len") = each(1);
+    find(problem.inputs, "first_page_offset") = each(0);
+    return problem;
+  };
+  const TensorList got = run.run(rows_of_one_token(kRows));
+  const TensorList one = run.run(rows_of_one_token(1));
+  ASSERT_GT(find(one, "lse").at(0), -kInfinity);
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    ASSERT_EQ(find(got, "lse").at(row), find(one, "lse").at(0)) << row;
+    ASSERT_EQ(find(got, "out").at(row * 8), find(one, "out").at(0)) << row;
   }
 }
 

@@ -158,6 +158,41 @@ TEST(PagedDecodeSparseTest, ARowsBitsDoNotDependOnTheOthers) {
   }
 }
 
+/// A10: 32,768 rows of two kv heads, each with a slot of its own.
+TEST(PagedDecodeSparseTest, ABatchBeyond65535IsComputed) {
+  constexpr std::int64_t kRows = 32768;
+  KernelRun run;
+  const auto rows_of_one_slot = [](std::int64_t rows) {
+    KernelCase problem(id("q=f32,k=f32,v=f32/d=8,hq=2,hkv=2/short"));
+    const Tensor q = one_row(find(problem.inputs, "q"), 0);
+    Tensor many(q.dtype(), {rows, 2, 8});
+    for (std::int64_t i = 0; i < many.elements(); ++i) many.set(i, q.at(i % 16));
+    std::vector<std::int64_t> indptr, slots;
+    for (std::int64_t list = 0; list < 2 * rows; ++list) {
+      indptr.push_back(list);
+      slots.push_back(list % 2 == 0 ? 3 : 5);
+    }
+    indptr.push_back(2 * rows);
+    // Whatever the recipe left in those slots.
+    for (const char* pool : {"k_pages", "v_pages"}) {
+      Tensor& tensor = find(problem.inputs, pool);
+      for (std::int64_t i = 0; i < tensor.elements(); ++i)
+        tensor.set(i, static_cast<double>(i % 7) / 8);
+    }
+    find(problem.inputs, "q") = many;
+    find(problem.inputs, "page_indptr") = integer_tensor(indptr);
+    find(problem.inputs, "page_indices") = integer_tensor(slots);
+    return problem;
+  };
+  const TensorList got = run.run(rows_of_one_slot(kRows));
+  const TensorList one = run.run(rows_of_one_slot(1));
+  ASSERT_NE(find(one, "out").at(0), find(one, "out").at(8)) << "the heads differ";
+  for (std::int64_t list = 0; list < 2 * kRows; ++list) {
+    ASSERT_EQ(find(got, "lse").at(list), find(one, "lse").at(list % 2)) << list;
+    ASSERT_EQ(find(got, "out").at(list * 8), find(one, "out").at(list % 2 * 8)) << list;
+  }
+}
+
 TEST(PagedDecodeSparseTest, TheModuleKeyHoldsAllThatTheTextDependsOn) {
   EXPECT_EQ(
       paged_decode_sparse_variant({Dtype::bf16, Dtype::f32, Dtype::f16, Dtype::e4m3, 96, 5, true})
@@ -195,6 +230,9 @@ TEST(PagedDecodeSparseTest, ArgumentsThatItCannotTakeAreRefused) {
   expect_refusal("first_page_offset is given",
                  [](auto& a) { a.table.first_page_offset = a.table.indptr; });
   expect_refusal("q is e4m3", [](auto& a) { a.q.type.dtype = Dtype::e4m3; });
+  expect_refusal("out lies on v,", [](auto& a) { a.out.data = a.v.pages.data; });
+  expect_refusal("lse lies on page_indptr,", [](auto& a) { a.lse.data = a.table.indptr.data; });
+  expect_refusal("lse lies on page_indices,", [](auto& a) { a.lse.data = a.table.indices.data; });
   expect_refusal("k_scale is 2", [](auto& a) { a.k_scale = 2.0f; });
   expect_refusal("tile is 3", [](auto& a) { a.tile = 3; });
 }

@@ -60,7 +60,7 @@ TEST(PagedDecodeTunedTest, EveryCandidateIsRight) {
   const PagedDecodeArgs args = run.place(decode);
   const HostPageTable table = read_page_table(run.runtime().backend(), args.table);
   const TuningKey key =
-      TuningKey::of("paged_decode_v2", args, table.indptr, run.runtime().backend().identity());
+      TuningKey::of("paged_decode_v2", args, table.indptr, run.runtime().backend().identity(), "");
   std::set<std::int64_t> tiles;
   for (const TunedPlan& plan : tuning_candidates(key)) {
     SCOPED_TRACE(plan.canonical());
@@ -81,6 +81,20 @@ TEST(PagedDecodeTunedTest, ThePlanDecidesTheTileAndSaysSo) {
   EXPECT_THROW(PagedDecodeV2Plan(runtime, args, table, kTunedPagesPerChunk - 1), UsageError);
 }
 
+/// D8: the key is of the code that runs, of the partial and of the merge.
+TEST(PagedDecodeTunedTest, TheMemosKeyNamesDriverAndCode) {
+  DecodeRun run;
+  Runtime& runtime = run.runtime();
+  const PagedDecodeArgs args = run.place(DecodeCase(kHalf));
+  const HostPageTable table = read_page_table(runtime.backend(), args.table);
+  const PagedDecodeV2Plan plan(runtime, args, table, kTunedPagesPerChunk);
+  const std::string code =
+      tuning_code({"paged_decode_v2", "split_kv_merge"}, runtime.toolchain().identity());
+  EXPECT_EQ(runtime.autotune().snapshot().at(0).cell,
+            TuningKey::of("paged_decode_v2", args, table.indptr, runtime.backend().identity(), code)
+                .canonical());
+}
+
 /// Smoke cases of tuned plans.
 std::vector<Case> tuned_cases() {
   std::vector<Case> cases = suite_cases(registry(), Suite::smoke);
@@ -95,7 +109,7 @@ TuningKey key_of(DecodeRun& run, const Case& c) {
   const PagedDecodeArgs args = run.place(DecodeCase(rest));
   return TuningKey::of(c.spec->name, args,
                        read_page_table(run.runtime().backend(), args.table).indptr,
-                       run.runtime().backend().identity());
+                       run.runtime().backend().identity(), "");
 }
 
 TunedPlan recorded(const TuningKey& key) {

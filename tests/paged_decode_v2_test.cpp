@@ -16,6 +16,7 @@
 #include "datasets/errors.hpp"
 #include "harness/judge.hpp"
 #include "tests/paged_decode_run.hpp"
+#include "tests/refusal.hpp"
 
 namespace parity {
 namespace {
@@ -180,6 +181,10 @@ TEST(PagedDecodeV2Test, AWorkspaceOneByteTooSmallIsRefused) {
                           "4 heads · (64 + 1) · 4",
                           needed - 1, needed, plan.split().chunks()));
   }
+  EXPECT_EQ(refusal_of([&] {
+              paged_decode_v2(runtime, args, plan, {{Dtype::u8, {needed}}, args.k.pages.data});
+            }),
+            "paged_decode_v2: workspace lies on k, but an output needs memory of its own");
 }
 
 /// B8.

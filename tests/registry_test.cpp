@@ -2,6 +2,7 @@
 // for other languages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -9,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "datasets/errors.hpp"
 #include "device/kernel_text.hpp"
+#include "harness/case.hpp"
 #include "harness/kernel_spec.hpp"
 #include "tests/source_tree.hpp"
 
@@ -73,6 +76,46 @@ TEST(RegistryTest, EveryKernelTextIsEmbedded) {
   for (const auto& [file, text] : kernel_texts()) embedded.insert(std::string(file));
   EXPECT_EQ(kernel_files(source_tree(PARITY_SOURCE_DIR)), embedded)
       << "device/CMakeLists.txt lists what is not called <kernel>.cuh or <kernel>_params.cuh";
+}
+
+std::vector<InputType> types_of(const TensorList& inputs) {
+  std::vector<InputType> types;
+  for (const NamedTensor& input : inputs) types.push_back({input.name, input.tensor.type()});
+  return types;
+}
+
+/// Of smoke cases, and of its first one with every recipe of ordinary length.
+TEST(RegistryTest, EveryKernelSaysWhatItsInputsWillBe) {
+  for (const KernelSpec& kernel : registry()) {
+    ASSERT_TRUE(kernel.input_types) << kernel.name << " could be asked for any size";
+    std::vector<Case> cases;
+    for (const std::string& id : kernel.smoke) cases.push_back(parse_case(registry(), id));
+    const Case first = cases.front();
+    for (const std::string& recipe : kernel.recipes) {
+      const auto& longest = kernel.uncombined_recipes;
+      if (std::ranges::find(longest, recipe) != longest.end()) continue;
+      cases.push_back(first);
+      cases.back().recipe = recipe;
+    }
+    for (const Case& c : cases)
+      EXPECT_EQ(kernel.input_types(c), types_of(kernel.inputs(c))) << c.id();
+  }
+}
+
+/// 96 GiB, and one byte or so less than too much.
+TEST(RegistryTest, ACaseThatIsTooLargeIsRefusedBeforeItIsMade) {
+  const std::string id =
+      "paged_decode_v1/q=f32,k=f32,v=f32/d=256,hq=4096,hkv=4096,page=4096/ragged";
+  try {
+    require_valid(parse_case(registry(), id));
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("bytes, but may have 1073741824"), std::string::npos)
+        << error.what();
+  }
+  for (const KernelSpec& kernel : registry())
+    for (const std::string& published : kernel.published)
+      EXPECT_LE(cost(parse_case(registry(), published)), kMostCaseBytes) << published;
 }
 
 TEST(RegistryTest, EveryOperationAndRecipeStandsInTheSchema) {

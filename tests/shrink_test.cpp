@@ -18,10 +18,6 @@ Order first_cases(std::size_t count) {
   return order;
 }
 
-bool has(const Order& order, std::size_t c) {
-  return std::find(order.begin(), order.end(), c) != order.end();
-}
-
 ShrinkRequest request(Order history, std::function<bool(const Order&)> fails) {
   ShrinkRequest request;
   request.history = std::move(history);
@@ -40,6 +36,72 @@ TEST(ShrinkTest, OnePolluterOf200CostsTenSequencesAtMost) {
     EXPECT_LE(result.trials, 10u) << polluter;
     EXPECT_LE(result.executions, 215u) << polluter;
   }
+}
+
+/// Mean executions over seeded placements of `required` polluters among 200, each exact.
+double mean_executions(std::size_t required, std::size_t placements) {
+  std::size_t executions = 0;
+  for (std::uint64_t seed = 0; seed < placements; ++seed) {
+    const Order drawn = random_orders(200, 1, seed).front();
+    Order polluters(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(required));
+    std::ranges::sort(polluters);
+    const ShrinkResult result = shrink(request(first_cases(200), [&](const Order& order) {
+      return std::ranges::includes(order, polluters);
+    }));
+    EXPECT_EQ(result.history, polluters) << "seed " << seed;
+    executions += result.executions;
+  }
+  return static_cast<double>(executions) / static_cast<double>(placements);
+}
+
+TEST(ShrinkTest, OnePolluterOf200CostsOneRunOfTheHistoryWhereverItStands) {
+  std::size_t executions = 0;
+  for (std::size_t polluter = 0; polluter < 200; ++polluter)
+    executions += shrink(request(first_cases(200), [&](const Order& order) {
+                    return has(order, polluter);
+                  })).executions;
+  EXPECT_LE(executions, 211u * 200u);
+}
+
+TEST(ShrinkTest, SeveralPollutersOf200CostLessThanDeltaDebugging) {
+  // ddmin takes 978 and 2232 over 200 placements.
+  EXPECT_LE(mean_executions(2, 40), 960);
+  EXPECT_LE(mean_executions(3, 40), 1560);
+}
+
+TEST(ShrinkTest, WhatRanBeforeEveryFailureIsTriedTogether) {
+  ShrinkRequest asked = request(first_cases(200), [](const Order& order) {
+    return has(order, 20) && has(order, 90) && has(order, 150);
+  });
+  asked.common = {20, 57, 90, 150};
+  const ShrinkResult result = shrink(asked);
+  EXPECT_EQ(result.history, (Order{20, 90, 150}));
+  EXPECT_LE(result.executions, 80u);
+}
+
+TEST(ShrinkTest, CommonCasesThatDoNotSufficeCostOneTrial) {
+  ShrinkRequest asked =
+      request(first_cases(64), [](const Order& order) { return has(order, 5) && has(order, 40); });
+  const ShrinkResult without = shrink(asked);
+  asked.common = {5, 6, 7};
+  const ShrinkResult with = shrink(asked);
+  EXPECT_EQ(with.history, (Order{5, 40}));
+  EXPECT_EQ(with.executions, without.executions + 4);
+}
+
+TEST(ShrinkTest, ARareFailureIsTriedAsOftenAsItsRateAsks) {
+  std::size_t exact = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::size_t calls = 0;
+    ShrinkRequest asked = request(first_cases(100), [&](const Order& order) {
+      return has(order, 42) && by_chance(0.3, calls++, seed);
+    });
+    asked.suspects = {17, 42};
+    asked.rate = 0.3;
+    const ShrinkResult result = shrink(asked);
+    exact += result.history == Order{42} && result.executions <= 36 ? 1 : 0;
+  }
+  EXPECT_GE(exact, 17u);  // nine tries miss it once in 25
 }
 
 TEST(ShrinkTest, ASuspectThatFailsCostsOneTrial) {

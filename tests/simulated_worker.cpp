@@ -48,13 +48,11 @@ SimulatedSuite::SimulatedSuite(std::size_t count) {
     c.dtypes = {values[i / 9 % 3], values[i / 3 % 3], values[i % 3]};
     c.constants = {64 * static_cast<std::int64_t>(i / 27 + 1)};
     c.recipe = "ragged";
+    ids_.push_back(c.id());
+    dtypes_.push_back(
+        fmt::format("q={},k={},v={}", name(c.dtypes[0]), name(c.dtypes[1]), name(c.dtypes[2])));
     cases_.push_back(c);
   }
-}
-
-std::string SimulatedSuite::dtypes(std::size_t index) const {
-  const Case& c = cases_.at(index);
-  return fmt::format("q={},k={},v={}", name(c.dtypes[0]), name(c.dtypes[1]), name(c.dtypes[2]));
 }
 
 Judge SimulatedSuite::judge() const {
@@ -76,13 +74,15 @@ Judge SimulatedSuite::judge() const {
 }
 
 OutputDigest SimulatedSuite::write(Answer answer, std::size_t variant) {
+  const auto [known, is_new] = written_.try_emplace({answer, variant});
+  if (!is_new) return known->second;
   double factor = 1;
   if (answer == Answer::drifted || answer == Answer::timed_plan) factor += std::ldexp(1, -21);
   if (answer == Answer::wrong) factor = 2 + static_cast<double>(variant);
   Tensor tensor = filled(kOutputType, 1, factor);
   const Digest content = digest(tensor);
   blobs_.insert_or_assign(content, std::move(tensor));
-  return {"out", content};
+  return known->second = {"out", content};
 }
 
 Tensor SimulatedSuite::read(const TensorType&, const Digest& digest) const {
@@ -133,28 +133,37 @@ void SimulatedWorker::run_group(Process& process, const Sequence& sequence, cons
 }
 
 Outcome SimulatedWorker::step(Process& process, const Step& step, SequenceResult& result) {
+  const bool is_leak = !leak_carrier.empty() && step.carrier == leak_carrier;
   Outcome outcome;
   outcome.status = Status::ok;
   switch (step.kind) {
     case Step::Kind::run:
       break;
     case Step::Kind::restore:
-      process.modules.clear();
-      if (module_cache_in_leak) process.before.clear();
+      if (is_leak || module_cache_in_leak) process.before.clear();
+      if (!is_leak) process.modules.clear();
       break;
     case Step::Kind::snapshot: {
       std::string state;
-      for (const auto& [cell, entry] : process.modules)
-        state += fmt::format("{} {}\n", cell, entry.builder);
+      if (is_leak)
+        for (const std::size_t c : process.before) state += fmt::format("{}\n", c);
+      else
+        for (const auto& [cell, entry] : process.modules)
+          state += fmt::format("{} {}\n", cell, entry.builder);
       result.snapshots.push_back({step.carrier, state});
       break;
     }
     case Step::Kind::set: {
       std::istringstream state(step.state);
       std::string cell;
-      std::size_t builder = 0;
-      process.modules.clear();
-      while (state >> cell >> builder) process.modules[cell] = {builder};
+      std::size_t index = 0;
+      if (is_leak) {
+        process.before.clear();
+        while (state >> index) process.before.push_back(index);
+      } else {
+        process.modules.clear();
+        while (state >> cell >> index) process.modules[cell] = {index};
+      }
       break;
     }
   }
@@ -164,14 +173,15 @@ Outcome SimulatedWorker::step(Process& process, const Step& step, SequenceResult
 Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned poison,
                              const Order& company) {
   ++executions_;
-  const std::string dtypes = suite_.dtypes(case_index);
+  const std::string& dtypes = suite_.dtypes(case_index);
   std::string cell = fmt::format("simulated<d={}>", suite_.cases()[case_index].constants[0]);
   if (!weak_keys) cell += "(" + dtypes + ")";
   const auto [module, built] = process.modules.try_emplace(cell, Entry{case_index});
   const std::size_t builder = module->second.builder;
 
-  Answer answer = leak_({process.before, case_index, poison, calls_++, company});
-  const std::string built_for = suite_.dtypes(builder);
+  const SimulatedRun seen{process.before, case_index, poison, calls_++, company};
+  Answer answer = leak_(seen);
+  const std::string& built_for = suite_.dtypes(builder);
   if (built_for != dtypes) answer = misuse_crashes ? Answer::crash : Answer::wrong;
 
   Outcome outcome;
@@ -185,7 +195,10 @@ Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned 
     process.dead = true;
     return outcome;
   }
-  outcome.cells.push_back({"module_cache", cell, built, built_for, dtypes, suite_.id(builder)});
+  if (probed)
+    outcome.cells.push_back({"module_cache", cell, built, built_for, dtypes, suite_.id(builder)});
+  if (probed && leak_probe)
+    if (const std::optional<CellSeen> leaked = leak_probe(seen)) outcome.cells.push_back(*leaked);
   if (answer == Answer::refused) {
     outcome.status = Status::error;
     outcome.detail = "refused";

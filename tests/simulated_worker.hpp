@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/case.hpp"
@@ -47,8 +49,8 @@ class SimulatedSuite final : public BlobStore {
   explicit SimulatedSuite(std::size_t count);
 
   const std::vector<Case>& cases() const { return cases_; }
-  std::string id(std::size_t index) const { return cases_.at(index).id(); }
-  std::string dtypes(std::size_t index) const;
+  const std::string& id(std::size_t index) const { return ids_.at(index); }
+  const std::string& dtypes(std::size_t index) const { return dtypes_.at(index); }
   Judge judge() const;
 
   /// The output [1, 4] that a run with this answer writes; `variant` tells wrong answers apart.
@@ -57,8 +59,14 @@ class SimulatedSuite final : public BlobStore {
 
  private:
   std::vector<Case> cases_;
+  std::vector<std::string> ids_;
+  std::vector<std::string> dtypes_;
+  std::map<std::pair<Answer, std::size_t>, OutputDigest> written_;
   std::map<Digest, Tensor> blobs_;
 };
+
+/// The cell that a probe sees a run read or write, where the leak lies in one.
+using LeakProbe = std::function<std::optional<CellSeen>(const SimulatedRun&)>;
 
 /// Beside the leak, it has a module cache with probes: with `weak_keys` its cells are named by d
 /// alone, the first case of a cell builds it, and any other dtypes get wrong answers from it.
@@ -69,12 +77,18 @@ class SimulatedWorker final : public Executor {
   bool weak_keys = false;
   bool misuse_crashes = false;        ///< rather than answers wrongly
   bool module_cache_in_leak = false;  ///< restoring the cache also forgets what ran before
+  bool probed = true;  ///< false: no run tells of cells; what carriers can do is set in `carriers`
+  /// A carrier that holds all the leak knows: restoring it forgets what ran before, and setting it
+  /// remembers what had run at the snapshot. Empty: none.
+  std::string leak_carrier;
+  LeakProbe leak_probe;  ///< none: the leak's cells are not probed
   std::size_t host_threads = 1;
   CarrierAbilities carriers{{"module_cache"}, {"module_cache"}, {"module_cache"}, {"rng"}};
 
   std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;
   const CarrierAbilities& abilities() override { return carriers; }
   std::size_t threads() const override { return host_threads; }
+  bool stopped() const override { return stopped_; }
 
   std::size_t executions() const { return executions_; }
   std::size_t sequences() const { return sequences_; }

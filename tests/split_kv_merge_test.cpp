@@ -243,6 +243,11 @@ TEST(SplitKvMergeTest, MalformedArgumentsAreRefusedByName) {
     a.out.type.shape[2] = 60;
   });
   expect_refusal(run, "v must be aligned to 16", [&](Args& a) { misalign(a.v); });
+  expect_refusal(run, "out lies on v,", [](Args& a) { a.out.data = a.v.data; });
+  expect_refusal(run, "lse_out lies on lse,", [](Args& a) { a.lse_out.data = a.lse.data; });
+  expect_refusal(run, "lse_out lies on out,", [](Args& a) { a.lse_out.data = a.out.data; });
+  expect_refusal(run, "lse_out lies on o_indptr,",
+                 [](Args& a) { a.lse_out.data = a.o_indptr.data; });
   expect_refusal(run, "out must be aligned to 16", [&](Args& a) { misalign(a.out); });
   expect_refusal(run, "lse must be aligned to 4", [&](Args& a) { misalign(a.lse); });
   expect_refusal(run, "o_indptr must be aligned", [&](Args& a) { misalign(a.o_indptr); });

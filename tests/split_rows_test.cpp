@@ -39,6 +39,12 @@ TEST(SplitRowsTest, ChunksAreThePrefixSumOfPagesRoundedUp) {
   EXPECT_TRUE(plan.needs_merge());
 }
 
+TEST(SplitRowsTest, TheLongestChunkLeavesRowsWhole) {
+  const SplitPlan plan = cut({5, 0, 4}, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(plan.o_indptr, (std::vector<std::int32_t>{0, 1, 2, 3}));
+  EXPECT_FALSE(plan.needs_merge());
+}
+
 TEST(SplitRowsTest, ARowWithoutPagesGetsOneChunk) {
   const SplitPlan plan = cut({0, 3, 0}, 1);
   EXPECT_EQ(plan.o_indptr, (std::vector<std::int32_t>{0, 1, 4, 5}));

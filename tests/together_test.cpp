@@ -17,11 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two cases of one module, and two whose rows are split: those share the workspace and the module
-/// of the merge.
+/// Two cases of one module, and three whose rows are split, one of them replayed as a graph: those
+/// share the workspace and the module of the merge.
 const std::string kLong = "paged_decode_v1/q=f32,k=f16,v=f16/d=64,hq=2,hkv=2,page=1/short";
 const std::string kOther = "paged_decode_v1/q=f32,k=f16,v=f16/d=64,hq=2,hkv=2,page=8/ragged";
 const std::string kSplit = "paged_decode_v2/q=f32,k=f16,v=f16/d=64,hq=2,hkv=2,page=8,ppc=1/ragged";
+const std::string kGraph =
+    "paged_decode_v2/q=f32,k=f16,v=f16/d=64,hq=2,hkv=2,page=8,graph=1,ppc=1/ragged";
 const std::string kCoarse = "paged_decode_v2/q=f32,k=f16,v=f16/d=64,hq=2,hkv=2,page=8,ppc=3/ragged";
 
 class TogetherTest : public testing::Test {
@@ -29,7 +31,7 @@ class TogetherTest : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
     PackWriter writer(folder_->path() / "inputs.h5", {.build = "test", .reference = "none"});
-    for (const std::string& id : {kLong, kOther, kSplit, kCoarse}) {
+    for (const std::string& id : {kLong, kOther, kSplit, kGraph, kCoarse}) {
       PackCase pack_case = build_case(parse_case(registry(), id));
       for (PackOutput& output : pack_case.outputs) output.expected = output.bound = std::nullopt;
       writer.add(pack_case);
@@ -64,7 +66,7 @@ std::map<std::string, int> modules_made(const std::vector<Outcome>& outcomes) {
 // E5: cold, so that all threads ask for what nobody has compiled yet.
 TEST_F(TogetherTest, SameBitsAsOneAfterTheOtherAndOneCompileAKey) {
   const std::vector<RunRequest> requests = {{kLong, 0},  {kOther, 1}, {kSplit, 0}, {kCoarse, 1},
-                                            {kSplit, 1}, {kLong, 1},  {kSplit, 0}, {kCoarse, 0}};
+                                            {kGraph, 1}, {kLong, 1},  {kGraph, 0}, {kCoarse, 0}};
   WorkerSession crowd(hello());
   const std::vector<Outcome> together = crowd.together(requests);
   WorkerSession serial(hello());

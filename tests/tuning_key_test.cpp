@@ -42,10 +42,12 @@ const DeviceIdentity kDevice{"A CPU (R) @ 2", "x86_64+avx2", "host", 8};
 TEST(TuningKeyTest, ReadsBackWhatItWrites) {
   EXPECT_EQ(sample_tuning_key().canonical(),
             "paged_decode_v2<D=256,GROUP=2,HKV=1,PAGE=16,BATCH=4,LONGEST=64,TOTAL=128,SMS=8>"
-            "(q=f16,out=f16,k=f16,v=f16)@Some_CPU/x86_64+avx2");
+            "(q=f16,out=f16,k=f16,v=f16)@Some_CPU/x86_64+avx2/host/c0de");
   EXPECT_EQ(TuningKey::parse(sample_tuning_key().canonical()), sample_tuning_key());
   for (const auto& [field, key] : differing_tuning_keys())
-    EXPECT_EQ(TuningKey::parse(key.canonical()), key) << field;
+    if (field != "kernel") {  // one kernel alone is tuned
+      EXPECT_EQ(TuningKey::parse(key.canonical()), key) << field;
+    }
 }
 
 TEST(TuningKeyTest, EveryFieldAloneMakesAnotherKeyAndAnotherText) {
@@ -70,6 +72,12 @@ TEST(TuningKeyTest, WhatIsNoKeyIsRefused) {
                                   replaced("/x86", "x86"),
                                   replaced("Some_CPU", "Some CPU"),
                                   replaced("Some_CPU", ""),
+                                  replaced("/host", ""),
+                                  replaced("/c0de", ""),
+                                  replaced("c0de", ""),
+                                  replaced("c0de", "c0 de"),
+                                  replaced("paged_decode_v2", "paged_decode_v1"),
+                                  replaced("paged_decode_v2", "nosuch"),
                                   replaced("D=256", "D=257"),
                                   replaced("GROUP=2,", ""),
                                   replaced("HKV=1", "HKV=0"),
@@ -91,14 +99,15 @@ TEST(TuningKeyTest, HoldsWhatALaunchIsGiven) {
   PagedDecodeArgs args = args_of(16, 3);
   args.softcap = 5;
   args.window = 40;
-  const TuningKey key = TuningKey::of("paged_decode_v2", args, {0, 3, 3, 8}, kDevice);
+  const TuningKey key = TuningKey::of("paged_decode_v2", args, {0, 3, 3, 8}, kDevice, "c0de");
   EXPECT_EQ(key.canonical(),
             "paged_decode_v2<D=64,GROUP=2,HKV=2,SOFTCAP=1,PAGE=16,WINDOW=40,BATCH=4,LONGEST=128,"
-            "TOTAL=128,SMS=8>(q=f16,out=f16,k=f16,v=f16)@A_CPU__R____2/x86_64+avx2");
+            "TOTAL=128,SMS=8>(q=f16,out=f16,k=f16,v=f16)@A_CPU__R____2/x86_64+avx2/host/"
+            "c0de");
   args.k.stride_head = 16 * 64;  // heads outside slots
   args.k.stride_slot = 64;
   args.v.stride_page += 256;
-  const TuningKey strided = TuningKey::of("paged_decode_v2", args, {0, 3, 3, 8}, kDevice);
+  const TuningKey strided = TuningKey::of("paged_decode_v2", args, {0, 3, 3, 8}, kDevice, "");
   EXPECT_EQ(strided.k_slot_gap, -64);
   EXPECT_EQ(strided.k_head_gap, 15 * 64);
   EXPECT_EQ(strided.k_page_gap, 0);
@@ -108,13 +117,51 @@ TEST(TuningKeyTest, HoldsWhatALaunchIsGiven) {
 /// The next token does not tune again.
 TEST(TuningKeyTest, RowsOfEqualRoundedSizeShareAKey) {
   const auto key_of = [](const std::vector<std::int32_t>& indptr) {
-    return TuningKey::of("paged_decode_v2", args_of(16, std::ssize(indptr) - 1), indptr, kDevice);
+    return TuningKey::of("paged_decode_v2", args_of(16, std::ssize(indptr) - 1), indptr, kDevice,
+                         "c0de");
   };
   EXPECT_EQ(key_of({0, 5, 7, 12}), key_of({0, 7, 8, 14}));
   EXPECT_NE(key_of({0, 5, 7, 12}), key_of({0, 5, 7, 17})) << "more in all";
   EXPECT_NE(key_of({0, 5, 7, 12}), key_of({0, 9, 11, 12})) << "a longer row";
   EXPECT_NE(key_of({0, 5, 7, 12}), key_of({0, 5, 7, 9, 10, 12})) << "more rows";
   EXPECT_EQ(TuningKey::parse(key_of({0, 0, 0}).canonical()), key_of({0, 0, 0})) << "no pages";
+}
+
+/// D8: each alone.
+TEST(TuningCodeTest, AnyTextAndAnythingOfTheToolchainMakeOtherCode) {
+  const ToolchainIdentity toolchain{"nvrtc", "13.0", "sm_90a", {"-a", "-b"}};
+  const KernelTexts texts = {{"x.cuh", "#include \"y.cuh\"\n1\n"},
+                             {"y.cuh", "2\n"},
+                             {"z.cuh", "3\n"},
+                             {"other.cuh", "4\n"}};
+  const auto code = [](const ToolchainIdentity& by, const KernelTexts& of) {
+    return tuning_code({"x", "z"}, by, of);
+  };
+  std::set<std::string> codes = {code(toolchain, texts)};
+  const auto expect_other = [&](const ToolchainIdentity& by, const KernelTexts& of) {
+    EXPECT_TRUE(codes.insert(code(by, of)).second);
+  };
+  for (const std::size_t text : {0, 1, 2}) {
+    KernelTexts edited = texts;
+    edited[text].second = "#include \"y.cuh\"\n5\n";
+    if (text == 1) edited[text].second = "5\n";
+    expect_other(toolchain, edited);
+  }
+  for (const auto field :
+       {&ToolchainIdentity::name, &ToolchainIdentity::version, &ToolchainIdentity::architecture}) {
+    ToolchainIdentity other = toolchain;
+    other.*field += "1";
+    expect_other(other, texts);
+  }
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"-a"}, {"-b", "-a"}, {"-a", "-b", "-c"}, {"-a\n-b"}}) {
+    ToolchainIdentity other = toolchain;
+    other.options = options;
+    expect_other(other, texts);
+  }
+  KernelTexts unrelated = texts;
+  unrelated[3].second = "5\n";
+  EXPECT_EQ(code(toolchain, unrelated), code(toolchain, texts)) << "hit when the code is equal";
 }
 
 TEST(TunedPlanTest, ReadsBackWhatItWrites) {

@@ -25,6 +25,8 @@ inline TuningKey sample_tuning_key() {
   key.multiprocessors = 8;
   key.device = "Some_CPU";
   key.architecture = "x86_64+avx2";
+  key.driver = "host";
+  key.code = "c0de";
   return key;
 }
 
@@ -65,6 +67,8 @@ inline std::vector<std::pair<std::string, TuningKey>> differing_tuning_keys() {
   add("multiprocessors", &TuningKey::multiprocessors, std::int64_t{132});
   add("device", &TuningKey::device, std::string("Other_CPU"));
   add("architecture", &TuningKey::architecture, std::string("x86_64"));
+  add("driver", &TuningKey::driver, std::string("580.82.07"));
+  add("code", &TuningKey::code, std::string("0dd"));
   return keys;
 }
 

@@ -90,13 +90,19 @@ TEST_F(WorkerTest, HelloSaysWhatItIsAndWhatNobodyLooksAt) {
   EXPECT_EQ(reply.backend, "host");
   EXPECT_FALSE(reply.device_arch.empty());
   EXPECT_EQ(std::count(reply.kernels.begin(), reply.kernels.end(), "paged_decode_v1"), 1);
-  const std::vector<std::string> carriers = {"module_cache", "workspace_pool", "autotune_memo"};
+  const std::vector<std::string> carriers = {
+      "module_cache",     "workspace_pool", "autotune_memo",     "graph_cache",
+      "device_constants", "environment",    "working_directory", "floating_point_environment"};
   EXPECT_EQ(reply.carriers.probe, carriers);
   EXPECT_EQ(reply.carriers.restore, carriers);
-  EXPECT_EQ(reply.carriers.set, carriers);
+  std::vector<std::string> settable = carriers;
+  std::erase(settable, "graph_cache");
+  EXPECT_EQ(reply.carriers.set, settable);
   const std::vector<std::string>& dark = reply.carriers.not_probed;
-  EXPECT_EQ(std::count(dark.begin(), dark.end(), "environment"), 1);
-  EXPECT_EQ(std::count(dark.begin(), dark.end(), "cuda_device"), 0) << "there is none on the host";
+  EXPECT_EQ(std::count(dark.begin(), dark.end(), "locale"), 1);
+  EXPECT_EQ(std::count(dark.begin(), dark.end(), "driver_caches"), 0) << "no driver on the host";
+  for (const std::string& carrier : carriers)
+    EXPECT_EQ(std::count(dark.begin(), dark.end(), carrier), 0) << carrier;
 }
 
 TEST_F(WorkerTest, ARunGivesDigestsWhoseBytesAreInTheBlobFolder) {
@@ -167,6 +173,35 @@ TEST_F(WorkerTest, RestoreUndoesAndSetRedoesTheLeakInAnotherProcess) {
   EXPECT_NE(run(*fresh, kF32).outputs, alone.outputs);
 }
 
+TEST_F(WorkerTest, AmbientStateThatIsNotFreshIsListedUntilItIsRestored) {
+  auto worker = greeted();
+  EXPECT_EQ(run(*worker, kF16).cells.size(), 1u) << "the module alone: a run changes nothing";
+  const Outcome set = parse_done_reply(ask(
+      *worker, set_request("working_directory", R"({"cells":[{"cell":"path","content":"/"}]})")));
+  ASSERT_EQ(set.status, Status::ok) << set.detail;
+  const Outcome elsewhere = run(*worker, kF16);
+  ASSERT_EQ(elsewhere.cells.size(), 2u);
+  EXPECT_EQ(elsewhere.cells[0].carrier, "module_cache") << "what is traced comes first";
+  EXPECT_EQ(elsewhere.cells[1],
+            (CellSeen{"working_directory", "path", false, "/", fs::current_path().string(), ""}));
+  ask(*worker, restore_request("working_directory"));
+  EXPECT_EQ(run(*worker, kF16).cells.size(), 1u);
+}
+
+TEST_F(WorkerTest, EveryCarrierIsMadeAgainInAnotherProcess) {
+  auto worker = greeted();
+  const HelloReply hello_said = parse_hello_reply(ask(*start(), hello_request(hello())));
+  run(*worker, kF16);
+  auto other = greeted();
+  for (const std::string& carrier : hello_said.carriers.set) {
+    const SnapshotReply left = parse_snapshot_reply(ask(*worker, snapshot_request(carrier)));
+    ASSERT_EQ(left.outcome.status, Status::ok) << carrier << ": " << left.outcome.detail;
+    const Outcome set = parse_done_reply(ask(*other, set_request(carrier, left.state)));
+    EXPECT_EQ(set.status, Status::ok) << carrier << ": " << set.detail;
+    EXPECT_EQ(parse_snapshot_reply(ask(*other, snapshot_request(carrier))).state, left.state);
+  }
+}
+
 TEST_F(WorkerTest, DescribeAndPrepareWriteTheSourceTheyName) {
   auto worker = greeted();
   const auto modules = parse_describe_reply(ask(*worker, describe_request(kF32)));
@@ -197,8 +232,10 @@ TEST_F(WorkerTest, AWrongRequestIsAnsweredAndTheWorkerLivesOn) {
   const std::string unpacked = "paged_decode_v1/q=f32,k=f32,v=f32/d=96,hq=2,hkv=2,page=1/short";
   EXPECT_EQ(run(*worker, unpacked).status, Status::error);
   const Outcome carrier = parse_done_reply(ask(*worker, restore_request("memo")));
-  EXPECT_EQ(carrier.detail,
-            "no carrier is called 'memo'; there are module_cache, workspace_pool, autotune_memo");
+  EXPECT_EQ(
+      carrier.detail,
+      "no carrier is called 'memo'; there are module_cache, workspace_pool, autotune_memo, "
+      "graph_cache, device_constants, environment, working_directory, floating_point_environment");
   EXPECT_EQ(parse_done_reply(ask(*worker, set_request("module_cache", "?"))).status, Status::error);
   EXPECT_EQ(run(*worker, kF32).status, Status::ok);
 }

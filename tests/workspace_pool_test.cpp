@@ -74,6 +74,43 @@ TEST_F(WorkspacePoolTest, ALargerRequestGetsAFreshBlock) {
   EXPECT_EQ(backend_.allocations, 1) << "the old block is released";
 }
 
+TEST_F(WorkspacePoolTest, WhatIsWrittenOutsideABlockIsSeenOnce) {
+  using Names = std::vector<std::string>;
+  auto* const content = static_cast<std::uint8_t*>(get(5, "a").data);
+  get(5, "a", kOther);
+  std::memset(content, 7, 5);
+  EXPECT_EQ(pool_.broken_guards(trace_), Names{}) << "inside";
+  const Names partials = {"workspace paged_decode_v2/partials"};
+  for (const std::ptrdiff_t at :
+       {std::ptrdiff_t{-4096}, std::ptrdiff_t{-1}, std::ptrdiff_t{5}, std::ptrdiff_t{5 + 4095}}) {
+    content[at] = 7;
+    EXPECT_EQ(pool_.broken_guards(trace_), partials) << at;
+    EXPECT_EQ(pool_.broken_guards(trace_), Names{}) << "mended, so that the next run is not blamed";
+  }
+  EXPECT_EQ(content[4], 7) << "the content is left as it was";
+}
+
+TEST_F(WorkspacePoolTest, ABrokenGuardIsOfTheRunThatHadTheBlockLast) {
+  auto* const content = static_cast<std::uint8_t*>(get(5, "a").data);
+  Trace other;
+  other.begin("b");
+  content[5] = 7;
+  EXPECT_TRUE(pool_.broken_guards(other).empty());
+  EXPECT_EQ(pool_.broken_guards(trace_).size(), 1u);
+}
+
+TEST_F(WorkspacePoolTest, ABlockThatWasSetOrReplacedHasGuards) {
+  pool_.set({{kPartials.canonical(), "0102030405060708"}});
+  auto* content = static_cast<std::uint8_t*>(get(8, "a").data);
+  content[8] = 7;
+  EXPECT_EQ(pool_.broken_guards(trace_).size(), 1u);
+  content = static_cast<std::uint8_t*>(get(9, "a").data);
+  content[8] = 7;
+  EXPECT_TRUE(pool_.broken_guards(trace_).empty());
+  content[9] = 7;
+  EXPECT_EQ(pool_.broken_guards(trace_).size(), 1u);
+}
+
 TEST_F(WorkspacePoolTest, UsesDoNotShareABlock) {
   write(get(4, "a"), "left");
   EXPECT_EQ(bytes_of(get(4, "a", kOther)), std::vector<std::uint8_t>(4, 0xff));

@@ -7,6 +7,7 @@
 #include "head_lanes.cuh"
 #include "numeric.cuh"
 #include "paged_decode_params.cuh"
+#include "paged_decode_row.cuh"
 #include "simt.cuh"
 
 namespace parity {
@@ -39,18 +40,19 @@ struct Flushed {
   f32* value;  // [kGroup][8][kThreads]
 };
 
-/// Consecutive tokens of a row: all of them, or a chunk's.
-struct Row {
-  const i32* pages;
-  u32 first;  // position of token 0 in the first page
-  u32 tokens;
+/// The block's shared memory.
+struct BlockArrays {
+  f32* query;  // [kGroup][2][kLanes][4]: see stage_head
+  Flushed flushed;
 };
 
-/// Where one token lies.
-struct Place {
-  i32 page;
-  u32 slot;
-};
+PARITY_DEVICE BlockArrays block_arrays() {
+  PARITY_SHARED(f32, query, kGroup * kLanes * 8);
+  PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
+  PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);
+  PARITY_SHARED(f32, flushed_value, kGroup * 8 * kThreads);
+  return {query, {flushed_max, flushed_sum, flushed_value}};
+}
 
 PARITY_DEVICE void clear(Softmax& state) {
 #pragma unroll
@@ -72,29 +74,6 @@ PARITY_DEVICE f32 base_of(f32 max) {
 /// old_max = -inf the sum is 0, or NaN after a NaN score, and stays so.
 PARITY_DEVICE f32 rescale(f32 old_max, f32 new_max) {
   return exp2(old_max - base_of(new_max));
-}
-
-PARITY_DEVICE u32 page_of(const PagedDecodeParams& p, u32 position) {
-  return static_cast<u32>((static_cast<u64>(position) * p.page_magic) >> p.page_shift);
-}
-
-/// Of the row's pages cut into chunks of `chunk_pages`, the attended tokens of one. A row without
-/// pages is one empty chunk. Positions count from the chunk's first slot.
-PARITY_DEVICE Row find_row(const PagedDecodeParams& p, u32 row, u32 chunk, u32 chunk_pages) {
-  const u32 begin = static_cast<u32>(p.indptr[row]);
-  const u32 pages = static_cast<u32>(p.indptr[row + 1]) - begin;
-  if (pages == 0) return {p.indices, 0, 0};
-  const u32 first_page = chunk * chunk_pages;
-  const u32 left = pages - first_page;
-  const u32 mine = left < chunk_pages ? left : chunk_pages;
-  const u32 last = static_cast<u32>(p.last_page_len[row]);
-  const u32 row_end = (left - 1) * p.page_size + last;
-  const u32 end = mine == left ? row_end : mine * p.page_size;
-  u32 first = chunk == 0 ? static_cast<u32>(p.first_page_offset[row]) : 0;
-  if (p.window != 0 && row_end > p.window && first < row_end - p.window) first = row_end - p.window;
-  if (first >= end) return {p.indices, 0, 0};
-  const u32 skipped = page_of(p, first);
-  return {p.indices + begin + first_page + skipped, first - skipped * p.page_size, end - first};
 }
 
 /// Of tokens from `token` on, kStreams apart; of the row's last one for those behind it, so that

@@ -59,12 +59,7 @@ PARITY_DEVICE void write_rows(const PagedDecodeCascadeParams& p, const RowHeads&
 }
 
 PARITY_KERNEL(paged_decode_cascade, PagedDecodeCascadeParams, kThreads, kBlocksAtOnce) {
-  PARITY_SHARED(f32, query, kGroup * kLanes * 8);
-  PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
-  PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);
-  PARITY_SHARED(f32, flushed_value, kGroup * 8 * kThreads);
-  const Flushed flushed{flushed_max, flushed_sum, flushed_value};
-
+  const auto [query, flushed] = block_arrays();
   const PagedDecodeParams& c = p.common;
   const PagedDecodeCascadeTile tile = p.tiles[block_x() / c.kv_heads];
   const u32 set = static_cast<u32>(tile.set), chunk = static_cast<u32>(tile.chunk);

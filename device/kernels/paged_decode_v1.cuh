@@ -4,12 +4,7 @@
 namespace parity {
 
 PARITY_KERNEL(paged_decode_v1, PagedDecodeParams, kThreads, kBlocksAtOnce) {
-  PARITY_SHARED(f32, query, kGroup * kLanes * 8);
-  PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
-  PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);
-  PARITY_SHARED(f32, flushed_value, kGroup * 8 * kThreads);
-  const Flushed flushed{flushed_max, flushed_sum, flushed_value};
-
+  const auto [query, flushed] = block_arrays();
   const Task task = find_task(p);
   const u64 head = static_cast<u64>(task.row) * p.kv_heads * p.group + task.first_head;
   stage_query(static_cast<const Q*>(p.q) + head * kHeadDim, p.score_scale, task.heads, query);

@@ -6,12 +6,7 @@
 namespace parity {
 
 PARITY_KERNEL(paged_decode_v2, PagedDecodeV2Params, kThreads, kBlocksAtOnce) {
-  PARITY_SHARED(f32, query, kGroup * kLanes * 8);
-  PARITY_SHARED(f32, flushed_max, kGroup * kThreads);
-  PARITY_SHARED(f32, flushed_sum, kGroup * kThreads);
-  PARITY_SHARED(f32, flushed_value, kGroup * 8 * kThreads);
-  const Flushed flushed{flushed_max, flushed_sum, flushed_value};
-
+  const auto [query, flushed] = block_arrays();
   const PagedDecodeParams& c = p.common;
   const Task task = find_task(c);
   const u32 chunk = task.row;  // in chunks' order

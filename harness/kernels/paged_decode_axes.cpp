@@ -48,7 +48,8 @@ std::vector<ConstantAxis> paged_decode_constants() {
        .values = {0, 1, 2, 3},
        .schedule = true,
        .words = page_layout_words(),
-       .usual = 0}};
+       .usual = 0},
+      {.name = "graph", .values = {0, 1}, .schedule = true, .words = {"0", "1"}, .usual = 0}};
 }
 
 std::vector<Requirement> paged_decode_requirements() {

@@ -13,7 +13,7 @@ namespace parity {
 /// q, out, k and v.
 std::vector<DtypeAxis> paged_decode_dtypes();
 
-/// d, hq, hkv, page, window, softcap and layout.
+/// d, hq, hkv, page, window, softcap, layout and graph.
 std::vector<ConstantAxis> paged_decode_constants();
 
 std::vector<Requirement> paged_decode_requirements();

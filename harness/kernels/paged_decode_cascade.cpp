@@ -42,7 +42,8 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
   const PagedDecodeCascadePlan plan(runtime, args, read_cascade_table(runtime.backend(), args),
                                     c.constant("ppc"));
   args.decode.checked = false;  // The plan has validated what was read.
-  std::string resolved = paged_decode_cascade(runtime, args, plan);
+  std::string resolved =
+      launch_as_asked(runtime, c, [&] { return paged_decode_cascade(runtime, args, plan); });
   runtime.backend().synchronize();  // The plan's arrays are in use until then.
   return resolved;
 }
@@ -66,6 +67,7 @@ KernelSpec paged_decode_cascade_spec() {
                                "window must be 0: a prefix is attended whole",
                                [](const Case& c) { return c.constant("window") == 0; }});
   spec.inputs = paged_decode_cascade_inputs;
+  spec.input_types = paged_decode_cascade_input_types;
   spec.reference = paged_decode_cascade_expectation;
   spec.published = {
       "paged_decode_cascade/q=bf16,k=bf16,v=bf16/d=128,hq=32,hkv=8,page=16,ppc=auto/prompt",

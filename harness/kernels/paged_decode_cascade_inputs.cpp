@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "harness/kernels/paged_decode_input_types.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 
 namespace parity {
@@ -49,6 +50,29 @@ std::vector<std::int64_t> paged_decode_cascade_groups(const Case& c) {
   std::vector<std::int64_t> pairs;
   for (; rows > 0; rows -= pairs.back()) pairs.push_back(std::min<std::int64_t>(2, rows));
   return pairs;
+}
+
+std::vector<InputType> paged_decode_cascade_input_types(const Case& c) {
+  const std::int64_t page_size = c.constant("page");
+  const std::vector<PagedRow> rows = paged_decode_rows(c.recipe, page_size);
+  const std::vector<std::int64_t> groups = paged_decode_cascade_groups(c);
+  std::int64_t used = 0, shared = 0;
+  for (const PagedRow& row : rows) used += pages_of(row, page_size);
+  std::size_t row = 0;
+  for (const std::int64_t size : groups) {
+    const auto count = static_cast<std::size_t>(size);
+    shared += prefix_pages(std::span(rows).subspan(row, count), page_size);
+    row += count;
+  }
+  std::vector<InputType> types = paged_decode_tensor_types(c);
+  types.push_back(integers_type("group_indptr", std::ssize(groups) + 1));
+  types.push_back(integers_type("prefix_indptr", std::ssize(groups) + 1));
+  types.push_back(integers_type("prefix_indices", shared));
+  types.push_back(integers_type("page_indptr", std::ssize(rows) + 1));
+  types.push_back(integers_type("page_indices", used - shared));
+  types.push_back(integers_type("last_page_len", std::ssize(rows)));
+  types.push_back(integers_type("first_page_offset", std::ssize(rows)));
+  return types;
 }
 
 TensorList paged_decode_cascade_inputs(const Case& c) {

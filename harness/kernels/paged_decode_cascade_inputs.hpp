@@ -22,6 +22,8 @@ std::vector<std::int64_t> paged_decode_cascade_groups(const Case& c);
 /// prefix_indices i32, and of the suffixes page_indptr i32 [B+1], page_indices i32, last_page_len
 /// and first_page_offset i32 [B]. Throws UsageError for an invalid case.
 TensorList paged_decode_cascade_inputs(const Case& c);
+/// Those of paged_decode_cascade_inputs.
+std::vector<InputType> paged_decode_cascade_input_types(const Case& c);
 
 /// Views of such inputs, which must outlive it.
 CascadeTable cascade_table(const TensorList& inputs);

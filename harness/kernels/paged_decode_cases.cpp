@@ -8,6 +8,7 @@
 #include "device/paged_decode_blocks.hpp"
 #include "harness/kernels/paged_decode_axes.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
+#include "harness/kernels/paged_decode_input_types.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 #include "harness/kernels/paged_decode_layout.hpp"
 
@@ -59,11 +60,12 @@ KernelSpec paged_decode_spec(std::string_view name, const std::vector<SmokeGeome
           .dtypes = paged_decode_dtypes(),
           .constants = paged_decode_constants(),
           .recipes = paged_decode_recipes(),
-          .uncombined_recipes = {"context"},
+          .uncombined_recipes = paged_decode_context_recipes(),
           .degenerate_recipes = paged_decode_degenerate_recipes(),
           .smoke = smoke_ids(name, smoke),
           .requirements = paged_decode_requirements(),
           .inputs = paged_decode_inputs,
+          .input_types = paged_decode_input_types,
           .outputs = paged_decode_outputs,
           .reference = paged_decode_expectation,
           .modules = {},
@@ -95,6 +97,14 @@ PagedDecodeArgs paged_decode_args(const Case& c, const DeviceTensors& buffers) {
                 .last_page_len = buffers.at("last_page_len"),
                 .first_page_offset = buffers.at("first_page_offset")};
   return args;
+}
+
+std::string launch_as_asked(Runtime& runtime, const Case& c,
+                            const std::function<std::string()>& launch) {
+  if (c.constant("graph") == 0) return launch();
+  std::string resolved;
+  runtime.replay_as_graph([&] { resolved = launch(); });
+  return resolved + " graph=1";
 }
 
 PagedDecodeChoice paged_decode_choice(const Case& c) {

@@ -1,11 +1,13 @@
 // What the specs of paged decode kernels share: all but modules, launch and own axes.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "device/paged_decode_blocks.hpp"
+#include "device/runtime.hpp"
 #include "harness/case.hpp"
 #include "harness/kernel_spec.hpp"
 #include "harness/kernels/launch_variant.hpp"
@@ -13,7 +15,8 @@
 namespace parity {
 
 /// Smoke cases of one geometry. At least two differ in one dtype alone, so that a module cache
-/// keyed by geometry is seen; one alone differs from another geometry's in the page size alone.
+/// keyed by geometry is seen; one alone differs from another geometry's in the page size or the
+/// layout alone, so that a weak key of plans or graphs is.
 struct SmokeGeometry {
   std::string_view constants;  ///< "d=64,hq=8,hkv=2,page=16"
   std::string_view recipe;
@@ -30,6 +33,12 @@ KernelSpec paged_decode_spec(std::string_view name, const std::vector<SmokeGeome
 PagedDecodeArgs paged_decode_args(const Case& c, const DeviceTensors& buffers);
 /// The same for kernels that are given other lists of pages.
 PagedDecodeArgs paged_decode_args_without_table(const Case& c, const DeviceTensors& buffers);
+
+/// Calls `launch` once, which returns the resolved plan: as it is, or where the case's axis `graph`
+/// is 1 with its launches recorded and replayed. What `launch` uses must live until the kernels
+/// have ended.
+std::string launch_as_asked(Runtime& runtime, const Case& c,
+                            const std::function<std::string()>& launch);
 
 /// What the module of a case is compiled for.
 PagedDecodeChoice paged_decode_choice(const Case& c);

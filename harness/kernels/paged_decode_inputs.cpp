@@ -1,7 +1,5 @@
-// Recipes of the operation paged_decode: datasets/SCHEMA.md says the same for other languages.
+// Input data of the operation paged_decode: datasets/SCHEMA.md says the same for other languages.
 #include "harness/kernels/paged_decode_inputs.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "datasets/errors.hpp"
 #include "datasets/fill.hpp"
 #include "harness/kernels/paged_decode_layout.hpp"
 
@@ -20,13 +17,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-/// Pages that belong to no row.
-constexpr std::int64_t kSparePages = 2;
-
-/// The multiple of the page size nearest below `tokens`, at least one page.
-std::int64_t whole_pages(std::int64_t tokens, std::int64_t page_size) {
-  return page_size * std::max<std::int64_t>(1, tokens / page_size);
-}
 
 /// A row's place in the page table.
 struct RowPages {
@@ -42,8 +32,8 @@ class PageMap {
           std::uint64_t seed)
       : rows_(std::move(rows)), page_size_(page_size), window_(window) {
     for (const PagedRow& row : rows_) {
-      const std::int64_t slots = row.tokens == 0 ? 0 : row.first_page_offset + row.tokens;
-      const std::int64_t pages = (slots + page_size - 1) / page_size;
+      const std::int64_t pages = parity::pages_of(row, page_size);
+      const std::int64_t slots = row.first_page_offset + row.tokens;
       pages_.push_back({used_, pages, pages == 0 ? 0 : slots - (pages - 1) * page_size});
       used_ += pages;
     }
@@ -214,37 +204,6 @@ TensorList pool_tensors(const Case& c, const PageMap& map, Tensor k, Tensor v) {
 }
 
 }  // namespace
-
-std::vector<std::string> paged_decode_recipes() {
-  return {"ragged", "exact", "offset", "short", "empty", "nan", "long", "context"};
-}
-
-std::vector<std::string> paged_decode_degenerate_recipes() {
-  return {"empty", "nan"};
-}
-
-std::vector<PagedRow> paged_decode_rows(std::string_view recipe, std::int64_t page_size) {
-  const std::int64_t half = page_size / 2;
-  const std::int64_t most = page_size - 1;
-  if (recipe == "ragged")
-    return {{37, half}, {0, 0}, {1, most}, {whole_pages(48, page_size), 0}, {29, 0}};
-  if (recipe == "exact")
-    return {{whole_pages(48, page_size), 0},
-            {whole_pages(16, page_size), 0},
-            {whole_pages(32, page_size), 0}};
-  if (recipe == "offset") return {{7, most}, {41, half}, {19, std::min<std::int64_t>(1, most)}};
-  if (recipe == "short") return {{1, 0}, {2, 0}, {3, 0}, {5, 0}};
-  if (recipe == "empty") return {{0, 0}, {0, 0}, {0, 0}};
-  if (recipe == "nan") return {{9, 0}, {13, half}, {11, 0}, {17, most}, {23, 0}};
-  if (recipe == "context") return {{8192, 0}, {1, most}, {517, half}};
-  if (recipe == "long") return {{2311, most}, {1, 0}, {1031, half}};
-  // Of paged_decode_cascade.
-  if (recipe == "shared")
-    return {{whole_pages(48, page_size) + 5, 0}, {13, 0}, {0, 0}, {21, half}, {33, 0}, {1, 0}};
-  if (recipe == "prompt") return {{8195, 0}, {1, 0}, {517, 0}, {64, 0}};
-  throw UsageError(fmt::format("paged_decode has no recipe '{}'; known: {}", recipe,
-                               fmt::join(paged_decode_recipes(), ", ")));
-}
 
 float paged_decode_scale(const Case& c) {
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.constant("d"))));

@@ -19,12 +19,19 @@ struct PagedRow {
 
 /// What each recipe holds: datasets/SCHEMA.md, Recipes.
 std::vector<std::string> paged_decode_recipes();
+/// Of these, those of real models' lengths: too long for every combination of axes.
+std::vector<std::string> paged_decode_context_recipes();
 /// Those whose answer is exact or not a number.
 std::vector<std::string> paged_decode_degenerate_recipes();
 
 /// The rows of a recipe, also of one that paged_decode_cascade alone has. Throws UsageError for an
 /// unknown one.
 std::vector<PagedRow> paged_decode_rows(std::string_view recipe, std::int64_t page_size);
+
+/// Pages that belong to no row.
+inline constexpr std::int64_t kSparePages = 2;
+/// Pages of one row.
+std::int64_t pages_of(const PagedRow& row, std::int64_t page_size);
 
 /// 1/√d, rounded to f32: multiplies q·k.
 float paged_decode_scale(const Case& c);

@@ -44,7 +44,7 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
   PagedDecodeArgs args = paged_decode_args_without_table(c, buffers);
   args.table.indptr = buffers.at("page_indptr");
   args.table.indices = buffers.at("page_indices");
-  return paged_decode_sparse(runtime, args);
+  return launch_as_asked(runtime, c, [&] { return paged_decode_sparse(runtime, args); });
 }
 
 }  // namespace
@@ -58,6 +58,7 @@ KernelSpec paged_decode_sparse_spec() {
   narrow(spec.constants);
   require(spec.requirements);
   spec.inputs = paged_decode_sparse_inputs;
+  spec.input_types = paged_decode_sparse_input_types;
   spec.reference = paged_decode_sparse_expectation;
   spec.published = {"paged_decode_sparse/q=bf16,k=bf16,v=bf16/d=128,hq=32,hkv=8/context",
                     "paged_decode_sparse/q=bf16,k=e4m3,v=e4m3/d=128,hq=28,hkv=4/context"};

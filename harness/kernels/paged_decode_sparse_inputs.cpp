@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "datasets/fill.hpp"
+#include "harness/kernels/paged_decode_input_types.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 
 namespace parity {
@@ -43,6 +44,21 @@ std::vector<std::int64_t> selected_tokens(const Case& c, std::int64_t list, std:
       selected.push_back(token);
   }
   return selected;
+}
+
+std::vector<InputType> paged_decode_sparse_input_types(const Case& c) {
+  const std::vector<PagedRow> rows = paged_decode_rows(c.recipe, c.constant("page"));
+  const std::int64_t kv_heads = c.constant("hkv");
+  const std::int64_t lists = std::ssize(rows) * kv_heads;
+  std::int64_t selected = 0;
+  for (std::int64_t list = 0; list < lists; ++list) {
+    const std::int64_t tokens = pages_of(rows[static_cast<std::size_t>(list / kv_heads)], 1);
+    selected += std::ssize(selected_tokens(c, list, tokens));
+  }
+  std::vector<InputType> types = paged_decode_tensor_types(c);
+  types.push_back(integers_type("page_indptr", lists + 1));
+  types.push_back(integers_type("page_indices", selected));
+  return types;
 }
 
 TensorList paged_decode_sparse_inputs(const Case& c) {

@@ -18,4 +18,7 @@ std::vector<std::int64_t> selected_tokens(const Case& c, std::int64_t list, std:
 /// invalid case.
 TensorList paged_decode_sparse_inputs(const Case& c);
 
+/// Those of paged_decode_sparse_inputs.
+std::vector<InputType> paged_decode_sparse_input_types(const Case& c);
+
 }  // namespace parity

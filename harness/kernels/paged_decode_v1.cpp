@@ -14,6 +14,8 @@ std::vector<SmokeGeometry> smoke() {
       {"d=64,hq=8,hkv=2,page=16",
        "ragged",
        {"fff", "fhf", "fbf", "hff", "bff", "ffh", "ffb", "fhb"}},
+      {"d=64,hq=8,hkv=2,page=16,graph=1", "ragged", {"fff"}},
+      {"d=64,hq=8,hkv=2,page=16,layout=hnd,graph=1", "ragged", {"fff"}},
       {"d=64,hq=2,hkv=2,page=1", "short", {"bbb", "bhb"}},
       {"d=64,hq=5,hkv=1,page=16", "exact", {"bbb", "bbh"}},
       {"d=96,hq=3,hkv=3,page=16", "ragged", {"fbb", "fhb"}},
@@ -33,7 +35,8 @@ std::vector<VariantSpec> modules(const Case& c) {
 }
 
 std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers) {
-  return paged_decode_v1(runtime, paged_decode_args(c, buffers));
+  return launch_as_asked(runtime, c,
+                         [&] { return paged_decode_v1(runtime, paged_decode_args(c, buffers)); });
 }
 
 }  // namespace
@@ -41,6 +44,8 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
 KernelSpec paged_decode_v1_spec() {
   KernelSpec spec = paged_decode_spec("paged_decode_v1", smoke());
   spec.published = paged_decode_published("paged_decode_v1", {""});
+  spec.published.push_back(
+      "paged_decode_v1/q=bf16,k=bf16,v=bf16/d=128,hq=32,hkv=8,page=16/context32k");
   spec.modules = modules;
   spec.launch = launch;
   spec.variants = [] { return paged_decode_variants("paged_decode_v1", paged_decode_v1_variant); };

@@ -14,7 +14,7 @@ constexpr std::int64_t kWholeRows = 100000;
 
 std::vector<SmokeGeometry> smoke() {
   return {
-      {"d=64,hq=8,hkv=2,page=16,ppc=1", "ragged", {"fff", "fhf", "fhb", "hhb"}},
+      {"d=64,hq=8,hkv=2,page=16,ppc=1", "ragged", {"fff", "fhf", "fhb"}},
       {"d=64,hq=2,hkv=1,page=8,ppc=3", "ragged", {"hhh", "hhb"}},
       {"d=64,hq=4,hkv=1,page=32,ppc=4", "empty", {"hbb", "bbb"}},
       {"d=64,hq=4,hkv=1,page=1,ppc=4", "nan", {"bbb", "bhb"}},
@@ -37,7 +37,7 @@ std::vector<VariantSpec> modules(const Case& c) {
       paged_decode_v2_variant(choice),
       split_kv_merge_variant(Dtype::f32, c.dtype("out"), c.constant("d"))};
   if (c.constant("ppc") != kTunedPagesPerChunk) return all;
-  for (const std::int64_t tile : paged_decode_tiles(choice)) {
+  for (const std::int64_t tile : paged_decode_tiles(choice.group_size)) {
     choice.tile = tile;
     const VariantSpec variant = paged_decode_v2_variant(choice);
     if (variant != all.front()) all.push_back(variant);
@@ -60,7 +60,8 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
   const PagedDecodeV2Plan plan(runtime, args, read_page_table(runtime.backend(), args.table),
                                c.constant("ppc"));
   args.checked = false;  // The plan has validated what was read; reading it again says nothing new.
-  std::string resolved = paged_decode_v2(runtime, args, plan);
+  std::string resolved =
+      launch_as_asked(runtime, c, [&] { return paged_decode_v2(runtime, args, plan); });
   runtime.backend().synchronize();  // The plan's arrays are in use until then.
   return resolved;
 }
@@ -76,6 +77,10 @@ KernelSpec paged_decode_v2_spec() {
        .words = {"tuned", "auto"},
        .first_word = kTunedPagesPerChunk});
   spec.published = paged_decode_published("paged_decode_v2", {",ppc=auto", ",ppc=16"});
+  for (const char* longest : {"auto/context32k", "auto/context128k", "64/context128k"})
+    spec.published.push_back(
+        std::string("paged_decode_v2/q=bf16,k=bf16,v=bf16/d=128,hq=32,hkv=8,page=16,ppc=") +
+        longest);
   spec.modules = modules;
   spec.launch = launch;
   spec.variants = variants;

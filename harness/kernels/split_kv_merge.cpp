@@ -51,6 +51,7 @@ KernelSpec split_kv_merge_spec() {
                             "d must be a multiple of 8 from 8 to 256, h 1 to 4096",
                             split_kv_merge_valid}},
           .inputs = split_kv_merge_inputs,
+          .input_types = split_kv_merge_input_types,
           .outputs = split_kv_merge_outputs,
           .reference = split_kv_merge_expectation,
           .modules = modules,

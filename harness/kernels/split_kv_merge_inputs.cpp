@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "datasets/errors.hpp"
@@ -139,6 +140,15 @@ bool split_kv_merge_valid(const Case& c) {
   // The upper end bounds what a mistyped id may ask of memory, not what the kernel can do.
   constexpr std::int64_t kMostHeads = 4096;
   return d >= 8 && d <= 256 && d % 8 == 0 && heads >= 1 && heads <= kMostHeads;
+}
+
+std::vector<InputType> split_kv_merge_input_types(const Case& c) {
+  const std::vector<std::int64_t> rows = split_kv_merge_rows(c.recipe);
+  const std::int64_t partials = std::accumulate(rows.begin(), rows.end(), kSparePartials);
+  const std::int64_t heads = c.constant("h");
+  return {{"v", {c.dtype("v"), {partials, heads, c.constant("d")}}},
+          {"lse", {Dtype::f32, {partials, heads}}},
+          {"o_indptr", {Dtype::i32, {std::ssize(rows) + 1}}}};
 }
 
 TensorList split_kv_merge_inputs(const Case& c) {

@@ -26,5 +26,7 @@ bool split_kv_merge_valid(const Case& c);
 /// all of those that belong to no row, is NaN, infinity and 6e4. Throws UsageError for an invalid
 /// case.
 TensorList split_kv_merge_inputs(const Case& c);
+/// Those of split_kv_merge_inputs.
+std::vector<InputType> split_kv_merge_input_types(const Case& c);
 
 }  // namespace parity

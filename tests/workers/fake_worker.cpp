@@ -164,6 +164,8 @@ std::string FakeWorker::serve(const Request& request) {
     return parity::failure_reply("no such carrier");
   }
   if (request.op == "restore") past.clear();
+  if (request.op == "bye" && !past.empty() && past.back() == "fake/forgetful")
+    return parity::failure_reply("the plans are lost");
   return parity::done_reply();
 }
 

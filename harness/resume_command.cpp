@@ -1,0 +1,65 @@
+// harness --resume: the options of a run that was cut off, and that run gone on with.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "datasets/errors.hpp"
+#include "harness/commands.hpp"
+#include "harness/journal.hpp"
+#include "harness/paths.hpp"
+#include "harness/run_folder.hpp"
+
+namespace parity {
+namespace {
+
+std::string as_typed(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments)
+    text += (text.empty() ? "" : " ") + shell_quoted(argument);
+  return text;
+}
+
+JournalState sound_state(const std::filesystem::path& folder, const std::string& run) {
+  const std::optional<JournalState> state = read_journal_state(folder / "journal");
+  if (!state)
+    throw UsageError(fmt::format(
+        "--resume {}: its journal is damaged from its first line on; start it anew", run));
+  if (state->head.build != build_id())
+    throw UsageError(
+        fmt::format("--resume {}: another build of harness began it; start it anew: {}", run,
+                    as_typed(state->head.arguments)));
+  return *state;
+}
+
+/// The run's own options; beside them, `asked` may say where to write and how fast and long to run.
+Options options_of(const JournalHead& head, const Options& asked) {
+  std::vector<const char*> words;
+  for (const std::string& argument : head.arguments) words.push_back(argument.c_str());
+  std::optional<Options> options = parse_options(static_cast<int>(words.size()), words.data());
+  if (!options || !options->resume.empty())
+    throw UsageError(
+        fmt::format("--resume {}: its journal names no run; start it anew", asked.resume));
+  if (asked.budget && options->command == Command::replay)
+    throw UsageError("--budget: a replay has none");
+  if (!asked.json.empty()) options->json = std::filesystem::absolute(asked.json);
+  if (asked.jobs > 0) options->jobs = asked.jobs;
+  if (asked.budget) options->budget = asked.budget;
+  return *options;
+}
+
+}  // namespace
+
+int resume_command(const Options& asked) {
+  const std::filesystem::path folder = find_run(paths().runs, asked.resume);
+  const JournalState state = sound_state(folder, asked.resume);
+  Options options = options_of(state.head, asked);
+  options.run_folder = folder;
+  std::error_code failed;
+  std::filesystem::current_path(state.head.folder, failed);  // Paths in its options start there.
+  if (failed)
+    throw UsageError(fmt::format("--resume {}: began in {}: {}", asked.resume, state.head.folder,
+                                 failed.message()));
+  return options.command == Command::replay ? replay_command(options) : run_command(options);
+}
+
+}  // namespace parity

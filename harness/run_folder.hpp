@@ -1,0 +1,61 @@
+// The folder of one run: journal, outputs, worker logs. One process holds it at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/child_process.hpp"
+#include "harness/journal.hpp"
+
+namespace parity {
+
+class RunFolder {
+ public:
+  /// For a new run: the first of NAME, NAME-2, ... below `runs` that no other process holds. What
+  /// an earlier run left there goes. Throws DatasetError when it cannot be made.
+  RunFolder(const std::filesystem::path& runs, const std::string& name);
+  /// One that is there. Throws UsageError when another process holds it.
+  explicit RunFolder(std::filesystem::path path);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// Output bytes, one file a digest.
+  std::filesystem::path blobs() const { return path_ / "blobs"; }
+  /// Where workers put modules that the disk cache's folder does not take. Goes with this.
+  std::filesystem::path spare_modules() const { return path_ / "modules"; }
+  std::filesystem::path journal() const { return path_ / "journal"; }
+
+ private:
+  std::filesystem::path path_;
+  Descriptor lock_;
+};
+
+/// The folder of a run that keeps a journal. `run`: its name below `runs`, a path (with a '/'), or
+/// `last`, the one whose journal was written last. Throws UsageError.
+std::filesystem::path find_run(const std::filesystem::path& runs, const std::string& run);
+
+/// A folder below runs/ as it is found.
+struct FoundRun {
+  std::filesystem::path path;
+  bool live = false;  ///< a process holds it
+  std::optional<JournalState> journal;
+  std::uint64_t bytes = 0;
+
+  /// By this build.
+  bool resumable(const std::string& build) const {
+    return journal && !journal->ended && journal->head.build == build;
+  }
+};
+
+/// In the order of their names.
+std::vector<FoundRun> found_runs(const std::filesystem::path& runs);
+
+/// Removes the folder unless a process holds it; false where one does, or something is left.
+bool remove_run(const std::filesystem::path& path);
+
+}  // namespace parity

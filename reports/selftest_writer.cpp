@@ -1,0 +1,107 @@
+#include "reports/selftest_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace parity {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string line(std::string_view leak_class, std::string_view plant, std::string_view found,
+                 std::string_view sequence, std::string_view carrier, std::string_view grade,
+                 std::string_view executions, std::string_view starts, std::string_view seconds) {
+  return fmt::format("{:<11} {:<30}  {:<5}  {:<8}  {:<26}  {:<10}  {:>10}  {:>6}  {:>7}\n",
+                     leak_class, plant, found, sequence, carrier, grade, executions, starts,
+                     seconds);
+}
+
+/// Of a control there is nothing to name.
+std::string_view word(const SelftestRow& row, bool right, std::string_view yes) {
+  if (row.control) return "";
+  return right ? yes : "no";
+}
+
+std::string_view found_word(const SelftestRow& row) {
+  if (row.control) return row.found ? "clean" : "accused";
+  return row.found ? "yes" : "no";
+}
+
+std::string_view carrier_word(const SelftestRow& row) {
+  if (row.carrier.empty()) return "unnamed";
+  return row.carrier;
+}
+
+/// Of what shows by chance the rate says more: nothing is claimed as certain.
+std::string_view grade_word(const SelftestRow& row) {
+  if (row.control) return "";
+  return row.rate.empty() ? row.grade : row.rate;
+}
+
+}  // namespace
+
+std::string selftest_heading() {
+  return line("class", "plant", "found", "sequence", "carrier", "grade", "executions", "starts",
+              "seconds");
+}
+
+std::string selftest_line(const SelftestRow& row) {
+  if (!row.applicable)
+    return fmt::format("{:<11} {:<30}  not on this backend\n", row.leak_class, row.name);
+  std::string text = line(row.leak_class, row.name, found_word(row), word(row, row.exact, "exact"),
+                          word(row, row.carrier_right, carrier_word(row)), grade_word(row),
+                          fmt::to_string(row.executions), fmt::to_string(row.process_starts),
+                          fmt::format("{:.1f}", row.seconds));
+  if (!row.missing.empty()) text += fmt::format("{:<11} {}\n", "", row.missing);
+  return text;
+}
+
+std::string selftest_summary(const SelftestReport& report) {
+  std::string text;
+  for (const SelftestRow& row : report.rows) {
+    if (row.missing.empty()) continue;
+    const std::string_view what = row.control ? "falsely accused"
+                                  : row.found ? "named wrongly"
+                                              : "missed";
+    text += fmt::format("{}: {}: {}\n   again   {}\n", what, row.name, row.missing, row.command);
+  }
+  text += fmt::format("{} of {} plants found, {} exactly named; {} false accusation{}\n",
+                      report.plants_found(), report.plants(), report.plants_named(),
+                      report.false_accusations(), report.false_accusations() == 1 ? "" : "s");
+  if (report.interrupted) text += "interrupted: the rest did not run\n";
+  return text;
+}
+
+std::string selftest_json(const SelftestReport& report) {
+  Json rows = Json::array();
+  for (const SelftestRow& row : report.rows) {
+    Json json = {{"class", row.leak_class},
+                 {"name", row.name},
+                 {"control", row.control},
+                 {"applicable", row.applicable}};
+    if (row.applicable) {
+      json["found"] = row.found;
+      json["exact"] = row.exact;
+      json["carrier_right"] = row.carrier_right;
+      json["carrier"] = row.carrier;
+      json["grade"] = row.grade;
+      if (!row.rate.empty()) json["rate"] = row.rate;
+      json["executions"] = row.executions;
+      json["process_starts"] = row.process_starts;
+      json["missing"] = row.missing;
+      json["command"] = row.command;
+    }
+    rows.push_back(std::move(json));
+  }
+  const Json json = {
+      {"schema", "parity.selftest/1"},     {"backend", report.backend},
+      {"device", report.device_name},      {"rows", std::move(rows)},
+      {"plants", report.plants()},         {"found", report.plants_found()},
+      {"named", report.plants_named()},    {"false_accusations", report.false_accusations()},
+      {"interrupted", report.interrupted}, {"exit_code", exit_code(report)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace parity
