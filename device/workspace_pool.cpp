@@ -75,7 +75,7 @@ WorkspaceLease WorkspacePool::lease(const WorkspaceKey& key, std::size_t bytes, 
   std::unique_lock map(mutex_);
   Block& block = blocks_[key];
   map.unlock();
-  std::unique_lock hold(block.held);
+  WorkspaceLease::Hold hold = this->hold(block);
   const bool grown = !block.is_made() || block.bytes() < bytes;
   if (grown) {
     backend_.synchronize();  // A launch may still be using the old block.
@@ -85,6 +85,21 @@ WorkspaceLease WorkspacePool::lease(const WorkspaceKey& key, std::size_t bytes, 
   trace.add({std::string(name()), key.canonical(), grown, {}, {}, block.writer});
   block.writer = trace.label();
   return {{{Dtype::u8, {static_cast<std::int64_t>(bytes)}}, block.content()}, std::move(hold)};
+}
+
+WorkspaceLease::Hold WorkspacePool::hold(Block& block) {
+  std::unique_lock lock(mutex_);
+  returned_.wait(lock, [&] { return !block.held; });
+  block.held = true;
+  return {&block.held, {this}};
+}
+
+void WorkspaceLease::Return::operator()(bool* held) const {
+  {
+    const std::scoped_lock lock(pool->mutex_);
+    *held = false;
+  }
+  pool->returned_.notify_all();
 }
 
 DeviceBuffer WorkspacePool::fresh(std::size_t bytes) const {
@@ -106,7 +121,7 @@ std::vector<std::string> WorkspacePool::broken_guards(const Trace& trace) {
   }
   std::vector<std::string> broken;
   for (const auto& [key, block] : blocks) {
-    const std::scoped_lock hold(block->held);
+    const WorkspaceLease::Hold held = hold(*block);
     if (!block->is_made() || block->writer != trace.label()) continue;
     const bool before = mend(block->content() - kGuardBytes);
     const bool after = mend(block->content() + block->bytes());

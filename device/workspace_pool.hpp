@@ -3,9 +3,11 @@
 #pragma once
 
 #include <compare>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -32,11 +34,19 @@ struct WorkspaceKey {
   static WorkspaceKey parse(std::string_view canonical);
 };
 
+class WorkspacePool;
+
 /// A block of the pool, held by one thread until this is destroyed: from the launch that writes it
 /// to the start of the last launch that reads it, so that no other thread's launch comes between.
 struct WorkspaceLease {
+  struct Return {
+    WorkspacePool* pool;
+    void operator()(bool* held) const;
+  };
+  using Hold = std::unique_ptr<bool, Return>;
+
   DeviceTensor memory;  ///< u8 [bytes]
-  std::unique_lock<std::mutex> hold;
+  Hold hold;
 };
 
 class WorkspacePool final : public Carrier {
@@ -64,7 +74,7 @@ class WorkspacePool final : public Carrier {
 
  private:
   struct Block {
-    std::mutex held;      ///< guards what follows
+    bool held = false;    ///< guarded by mutex_; who sets it has what follows to itself
     DeviceBuffer memory;  ///< guard, content, guard
     std::string writer;   ///< label of the run that had it last
 
@@ -73,12 +83,18 @@ class WorkspacePool final : public Carrier {
     std::size_t bytes() const;
   };
 
+  friend WorkspaceLease::Return;
+
+  /// Waits while another thread holds it. A flag and not a mutex of its own: recordings hold several
+  /// blocks, in any order (see Runtime::Recording), which a checker of lock orders calls a deadlock.
+  WorkspaceLease::Hold hold(Block& block);
   DeviceBuffer fresh(std::size_t bytes) const;
   bool mend(std::byte* guard) const;
 
   Backend& backend_;
   const Faults faults_;
-  std::mutex mutex_;  ///< guards the map; a block stays where it is
+  std::mutex mutex_;  ///< guards the map and who holds what; a block stays where it is
+  std::condition_variable returned_;
   std::map<WorkspaceKey, Block> blocks_;
 };
 

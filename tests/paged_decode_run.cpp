@@ -251,8 +251,10 @@ Tensor DecodeRun::decode_one_page(const DeviceTensor& pool, std::int64_t page,
   find(decode.inputs, "last_page_len") = integer_tensor({shape[1]});
   PagedDecodeArgs args = place(decode);
   args.k = args.v = PagePool::contiguous(pool);
-  args.k.stride_page *= stride;
-  args.v.stride_page *= stride;
+  for (PagePool* const each : {&args.k, &args.v}) {
+    each->stride_page *= stride;
+    each->pages.type.shape[0] /= stride;
+  }
   Tensor out = decode_placed(args).out;
   runtime_->backend().fill(at, std::byte{0xff}, bytes);  // NaN for whoever reads it next
   return out;

@@ -20,6 +20,9 @@ PARITY_BOTH_SIDES constexpr unsigned paged_decode_blocks_at_once(unsigned head_d
                                                                  unsigned tile, bool softcap) {
   if (tile > 4) return pool_bytes <= 2 ? 4 : pool_bytes <= 4 ? 3 : 2;
   if (group_bucket <= 2) return 4;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+  if (group_bucket == 4) return 3;  // code for these takes a few registers more; plans expect 4
+#endif
   if (group_bucket == 4) return pool_bytes <= 4 && head_dim <= 128 && !softcap ? 4 : 3;
   return 2;
 }
