@@ -17,11 +17,20 @@ endif()
 # The reference must give the same doubles on every machine: no contraction into FMA by chance.
 target_compile_options(parity_options INTERFACE -ffp-contract=off)
 
+# What most sources include is compiled once a target. It is so in every build: one that lacks an
+# include is found by -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON alone, and harms nobody.
+function(parity_precompile target)
+  target_precompile_headers(${target} PRIVATE <fmt/format.h> <fmt/ranges.h> <algorithm> <charconv>
+                            <chrono> <filesystem> <fstream> <functional> <map> <memory> <optional>
+                            <set> <span> <sstream> <string> <vector> ${ARGN})
+endfunction()
+
 # One layer: parity_layer(<name> SOURCES ... USES <layers and libraries others see> PRIVATE <libraries>)
 function(parity_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${LAYER_SOURCES})
   target_link_libraries(${name} PUBLIC parity_options ${LAYER_USES} PRIVATE ${LAYER_PRIVATE})
+  parity_precompile(${name})
   if(PARITY_UNITY STREQUAL ALL)
     parity_unity(${name})
   endif()

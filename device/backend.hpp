@@ -97,7 +97,7 @@ class Backend {
   virtual void launch(const Module& module, const LaunchShape& shape, const void* params,
                       std::size_t params_bytes) = 0;
   /// The launches as a graph, whose replays join the queue of launches; here one that launches them
-  /// one by one. Starts nothing. Modules must outlive it, and so must this. Throws DeviceError.
+  /// one by one. Starts nothing. It keeps the modules; this must outlive it. Throws DeviceError.
   virtual std::unique_ptr<Graph> capture(std::vector<PreparedLaunch> launches);
   /// Waits for all launches. Throws DeviceError for what they did wrong.
   virtual void synchronize() = 0;

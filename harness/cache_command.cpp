@@ -57,15 +57,15 @@ Store read_store(const Paths& folders) {
   store.runs = found_runs(folders.runs);
   const std::string build = build_id();
   std::set<std::string> needed;
-  bool any = false;
+  bool may_need_any = false;
   for (const FoundRun& run : store.runs) {
-    any = any || (run.live && !run.journal);
+    may_need_any = may_need_any || (run.live && !run.journal);
     if (run.journal && (run.live || run.resumable(build)))
       needed.insert(pack_stem(run.journal->head.pack));
   }
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folders.packs, ignored))
-    (any || needed.contains(pack_stem(entry.path())) ? store.needed : store.packs)
+    (may_need_any || needed.contains(pack_stem(entry.path())) ? store.needed : store.packs)
         .push_back(entry.path());
   return store;
 }

@@ -28,7 +28,9 @@ Held take(const fs::path& folder, int flags, Descriptor& lock) {
   const fs::path path = folder / kLock;
   lock = Descriptor(open(path.c_str(), flags | O_CLOEXEC, 0644));
   if (lock.number() < 0) return Held::failed;
-  if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return Held::by_another;
+  // A file system without locks must not look like one where each name is taken.
+  if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK ? Held::by_another : Held::failed;
   struct stat ours = {};
   struct stat there = {};
   const bool same = fstat(lock.number(), &ours) == 0 && stat(path.c_str(), &there) == 0 &&

@@ -1,6 +1,5 @@
 #include "harness/session.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,14 +8,17 @@
 #include <cstring>
 #include <iostream>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "datasets/errors.hpp"
+#include "datasets/replaced_file.hpp"
 #include "device/autotune_file.hpp"
 #include "device/faults.hpp"
 #include "harness/pack_builder.hpp"
 #include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
+#include "harness/shell_words.hpp"
 #include "reports/report.hpp"
 
 namespace parity {
@@ -52,30 +54,6 @@ std::size_t compile_jobs(std::size_t cases) {
   return std::clamp<std::size_t>(cases / kCasesAWorker, std::min<std::size_t>(2, cores), cores);
 }
 
-}  // namespace
-
-void check_writable(std::string_view option, const std::filesystem::path& path) {
-  // Devices, pipes and links are written in place.
-  if (path.empty()) return;
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-      !std::filesystem::is_directory(path)) {
-    if (std::filesystem::exists(path) && access(path.c_str(), W_OK) != 0)
-      throw UsageError(
-          fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
-    return;
-  }
-  const std::filesystem::path trial = path.string() + fmt::format(".tmp.{}", getpid());
-  if (std::filesystem::is_directory(path))
-    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
-  const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0)
-    throw UsageError(
-        fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
-  close(file);
-  std::filesystem::remove(trial);
-}
-
 void check_plants(const Options& options) {
   (void)faults_of(options.plants);
   for (const std::string& name : options.plants)
@@ -92,6 +70,29 @@ void check_plans_file(const std::filesystem::path& path) {
   if (const std::string why = autotune_file_fault(path); !why.empty())
     throw UsageError(fmt::format("--autotune-file {}: {}; name a file of plans or a new one",
                                  path.string(), why));
+}
+
+}  // namespace
+
+void check_writable(std::string_view option, const std::filesystem::path& path) {
+  if (path.empty()) return;
+  // Devices, pipes and links are written in place.
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(path)) {
+    if (std::filesystem::exists(path) && access(path.c_str(), W_OK) != 0)
+      throw UsageError(
+          fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
+    return;
+  }
+  if (std::filesystem::is_directory(path))
+    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
+  try {
+    const ReplacedFile trial(path);
+  } catch (const std::system_error& error) {
+    throw UsageError(
+        fmt::format("{} {}: cannot be written: {}", option, path.string(), error.code().message()));
+  }
 }
 
 Session::Session(const Options& options, std::vector<Case> cases)

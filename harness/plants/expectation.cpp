@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <set>
 
 #include "device/faults.hpp"
