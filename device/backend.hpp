@@ -40,6 +40,9 @@ struct DeviceIdentity {
   std::int64_t multiprocessors = 0;
 };
 
+/// 90 of "sm_90a", as kernel text sees it; 0 where the architecture is no GPU's.
+unsigned compute_capability(std::string_view architecture);
+
 /// Times what the device does between two points of its queue.
 class Stopwatch {
  public:

@@ -110,7 +110,6 @@ class Selftest {
       if (report.interrupted) return;
       session.end();
       row = compare(report);
-      if (row.missing.empty()) row.missing = report.worker_error;
       row.executions = session.supervisor().executions();
       row.process_starts = session.supervisor().process_starts();
     } else {

@@ -142,7 +142,7 @@ void module_hit(benchmark::State& state) {
       paged_decode_v1_variant({Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, 128, 4});
   for (auto _ : state) {
     runtime->trace().begin("bench");
-    benchmark::DoNotOptimize(&runtime->modules().get(variant, runtime->trace()));
+    benchmark::DoNotOptimize(runtime->modules().share(variant, runtime->trace()));
   }
 }
 
