@@ -17,21 +17,18 @@ endif()
 # The reference must give the same doubles on every machine: no contraction into FMA by chance.
 target_compile_options(parity_options INTERFACE -ffp-contract=off)
 
-# What most sources include is compiled once a target. It is so in every build: one that lacks an
-# include is found by -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON alone, and harms nobody.
-function(parity_precompile target)
-  target_precompile_headers(${target} PRIVATE <fmt/format.h> <fmt/ranges.h> <algorithm> <charconv>
-                            <chrono> <filesystem> <fstream> <functional> <map> <memory> <optional>
-                            <set> <span> <sstream> <string> <vector> ${ARGN})
-endfunction()
-
 # One layer: parity_layer(<name> SOURCES ... USES <layers and libraries others see> PRIVATE <libraries>)
 function(parity_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${LAYER_SOURCES})
   target_link_libraries(${name} PUBLIC parity_options ${LAYER_USES} PRIVATE ${LAYER_PRIVATE})
-  parity_precompile(${name})
+  list(LENGTH LAYER_SOURCES sources)
   if(PARITY_UNITY STREQUAL ALL)
     parity_unity(${name})
+  elseif(sources GREATER 12)  # else it costs more than it saves
+    # The same in every build, so that who forgets one of these breaks nobody's.
+    target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <charconv> <chrono>
+                              <filesystem> <functional> <map> <memory> <optional> <set> <span>
+                              <string> <vector>)
   endif()
 endfunction()
