@@ -10,16 +10,6 @@
 #include "tests/test_home.hpp"
 
 namespace parity {
-namespace {
-
-/// `problem` must outlive it.
-KernelRun::Launches launches_of(const KernelCase& problem) {
-  return [&](Runtime& runtime, const DeviceTensors& buffers) {
-    problem.c.spec->launch(runtime, problem.c, buffers);
-  };
-}
-
-}  // namespace
 
 KernelCase::KernelCase(const std::string& id)
     : c(parse_case(registry(), id)), inputs(c.spec->inputs(c)) {}
@@ -39,29 +29,26 @@ DeviceTensors KernelRun::place(const KernelCase& problem, Poison poison) {
 }
 
 TensorList KernelRun::run(const KernelCase& problem) {
-  return run(problem, launches_of(problem));
+  return run(problem, [&](Runtime& runtime, const DeviceTensors& buffers) {
+    problem.c.spec->launch(runtime, problem.c, buffers);
+  });
 }
 
-TensorList KernelRun::run_amid(Poison poison, const KernelCase& problem) {
-  return run_amid(poison, problem, launches_of(problem));
-}
-
-TensorList KernelRun::run(const KernelCase& problem, const Launches& launch) {
-  TensorList outputs = run_amid(Poison::ones, problem, launch);
-  const TensorList again = run_amid(Poison::high, problem, launch);
+TensorList KernelRun::run(const KernelCase& problem,
+                          const std::function<void(Runtime&, const DeviceTensors&)>& launch) {
+  std::vector<TensorList> results;
+  for (const Poison poison : {Poison::ones, Poison::high}) {
+    launch(*runtime_, place(problem, poison));
+    runtime_->backend().synchronize();
+    ArenaReport report = arena_->inspect();
+    EXPECT_EQ(report.unwritten, 0);
+    EXPECT_EQ(report.broken_guards, std::vector<std::string>{});
+    EXPECT_EQ(report.changed_inputs, std::vector<std::string>{});
+    results.push_back(std::move(report.outputs));
+  }
   for (const char* output : {"out", "lse"})
-    EXPECT_EQ(find(outputs, output), find(again, output)) << problem.c.id();
-  return outputs;
-}
-
-TensorList KernelRun::run_amid(Poison poison, const KernelCase& problem, const Launches& launch) {
-  launch(*runtime_, place(problem, poison));
-  runtime_->backend().synchronize();
-  ArenaReport report = arena_->inspect();
-  EXPECT_EQ(report.unwritten, 0);
-  EXPECT_EQ(report.broken_guards, std::vector<std::string>{});
-  EXPECT_EQ(report.changed_inputs, std::vector<std::string>{});
-  return std::move(report.outputs);
+    EXPECT_EQ(find(results[0], output), find(results[1], output)) << problem.c.id();
+  return std::move(results[0]);
 }
 
 void expect_right(const KernelCase& problem, const TensorList& outputs) {

@@ -26,8 +26,6 @@ struct KernelCase {
 
 class KernelRun {
  public:
-  using Launches = std::function<void(Runtime&, const DeviceTensors&)>;
-
   explicit KernelRun(Faults faults = {});
 
   Runtime& runtime() { return *runtime_; }
@@ -36,14 +34,11 @@ class KernelRun {
   /// The outputs of a case. Also expects that nothing but them was written, they wholly, and the
   /// same bits whatever lies around the buffers.
   TensorList run(const KernelCase& problem);
-  /// The same with one run, amid one poison.
-  TensorList run_amid(Poison poison, const KernelCase& problem);
   /// The same by another launch function than the spec's.
-  TensorList run(const KernelCase& problem, const Launches& launch);
+  TensorList run(const KernelCase& problem,
+                 const std::function<void(Runtime&, const DeviceTensors&)>& launch);
 
  private:
-  TensorList run_amid(Poison poison, const KernelCase& problem, const Launches& launch);
-
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Arena> arena_;  ///< goes before the runtime
   std::vector<ArenaBuffer> buffers_;

@@ -8,10 +8,14 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "device/environment.hpp"
+#include "device/floating_point_environment.hpp"
 #include "device/kernel_text.hpp"
 #include "device/paged_decode_v1.hpp"
 #include "device/paged_decode_v2.hpp"
+#include "device/working_directory.hpp"
 #include "harness/case.hpp"
 #include "harness/judge.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
@@ -20,6 +24,7 @@
 #include "harness/paths.hpp"
 #include "harness/protocol.hpp"
 #include "harness/worker_process.hpp"
+#include "harness/worker_watch.hpp"
 #include "reference/paged_decode.hpp"
 #include "tests/bench/benches.hpp"
 #include "tests/fake_device.hpp"
@@ -100,6 +105,20 @@ void worker_run(const std::string& backend, benchmark::State& state) {
   unsigned poison = 0;
   for (auto _ : state) run(poison ^= 1u);
   worker->finish(bye_request(), kFarewell);
+}
+
+/// Before and after a run: whether ambient state has changed.
+void look_around(benchmark::State& state) {
+  const Environment environment;
+  const WorkingDirectory directory;
+  const FloatingPointEnvironment mode;
+  WorkerWatch watch({&environment, &directory, &mode});
+  const std::vector<RunRequest> one = {{"a", 0}};
+  std::vector<Outcome> outcomes(1);
+  for (auto _ : state) {
+    watch.begin();
+    watch.end(one, outcomes);
+  }
 }
 
 void judge_one(benchmark::State& state) {
@@ -186,6 +205,7 @@ void add_harness_benches(Bench& bench) {
       ->UseManualTime();
   bench.add("worker/one_run", [backend](benchmark::State& state) { worker_run(backend, state); })
       ->UseRealTime();
+  bench.add("worker/look_around", look_around);
   bench.add("judge/one_output", judge_one);
   for (const std::string recipe : {"ragged", "long"})
     bench.add("reference/paged_decode/" + recipe,
