@@ -7,34 +7,15 @@
 
 #include "harness/file_lock.hpp"
 #include "harness/journal.hpp"
-#include "harness/run_folder.hpp"
-#include "tests/harness_process.hpp"
-#include "tests/test_home.hpp"
+#include "tests/program_home.hpp"
 
 namespace parity::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Four cases, quick, and nothing to find.
-constexpr const char* kFourCases = "--permute-order --backend host --filter '*/empty'";
-
-class RestartTest : public ::testing::Test {
+class RestartTest : public ProgramHomeTest {
  protected:
-  void SetUp() override {
-    fs::create_directories(home());
-    fs::create_directories(test_home() / "modules");
-    fs::create_directory_symlink(test_home() / "modules", home() / "modules");
-  }
-  Ran harness(const std::string& arguments, const std::string& environment = "") const {
-    return run_harness(home(), arguments, environment);
-  }
-  fs::path home() const { return scratch_.path() / "home"; }
-  fs::path report() const { return scratch_.path() / "report.json"; }
-  std::string with_report(const std::string& arguments) const {
-    return arguments + " --json '" + report().string() + "'";
-  }
-  fs::path run() const { return found_runs(home() / "runs").at(0).path; }
   std::size_t packs() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator(home() / "packs"), fs::directory_iterator{}));
@@ -42,8 +23,6 @@ class RestartTest : public ::testing::Test {
   Descriptor packs_lock() const {
     return Descriptor(open((home() / "packs.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   }
-
-  TemporaryFolder scratch_;
 };
 
 TEST_F(RestartTest, AnAgainThatCannotBeginLeavesWhatCanBeResumed) {

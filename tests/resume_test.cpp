@@ -9,8 +9,7 @@
 #include "datasets/fill.hpp"
 #include "harness/file_lock.hpp"
 #include "harness/journal.hpp"
-#include "tests/harness_process.hpp"
-#include "tests/test_home.hpp"
+#include "tests/program_home.hpp"
 
 namespace parity::test {
 namespace {
@@ -24,9 +23,6 @@ using std::chrono::milliseconds;
 constexpr const char* kPlanted =
     "--permute-order --plant weak_module_key --backend host "
     "--filter '*/d=64,hq=8,hkv=2,page=16/ragged'";
-/// Four cases, quick, and nothing to find.
-constexpr const char* kFourCases = "--permute-order --backend host --filter '*/empty'";
-
 /// Descriptors that processes other than this one hold below `folder` and whose names hold `word`:
 /// a worker, and all that it starts, has its log.
 std::size_t descriptors_below(const fs::path& folder, const std::string& word) {
@@ -42,29 +38,8 @@ std::size_t descriptors_below(const fs::path& folder, const std::string& word) {
   return count;
 }
 
-class ResumeTest : public ::testing::Test {
+class ResumeTest : public ProgramHomeTest {
  protected:
-  /// Modules are found by content, so each is compiled once for all tests.
-  void SetUp() override {
-    fs::create_directories(home());
-    fs::create_directories(test_home() / "modules");
-    fs::create_directory_symlink(test_home() / "modules", home() / "modules");
-  }
-  Ran harness(const std::string& arguments, const std::string& environment = "") const {
-    return run_harness(home(), arguments, environment);
-  }
-  fs::path home() const { return home_.path() / "home"; }
-  fs::path runs() const { return home() / "runs"; }
-  fs::path report() const { return home_.path() / "report.json"; }
-  std::string with_report(const std::string& arguments) const {
-    return arguments + " --json '" + report().string() + "'";
-  }
-  /// The only run folder.
-  fs::path run() const {
-    const std::vector<fs::path> all(fs::directory_iterator(runs()), fs::directory_iterator{});
-    EXPECT_EQ(all.size(), 1u);
-    return all.at(0);
-  }
   static void expect_refused(const Ran& ran, const std::string& mention) {
     EXPECT_EQ(ran.exit_code, 2) << ran.out << ran.err;
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
@@ -98,8 +73,6 @@ class ResumeTest : public ::testing::Test {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     return std::nullopt;
   }
-
-  TemporaryFolder home_;
   std::size_t workers_seen_ = 0;
 };
 
@@ -149,8 +122,8 @@ TEST_F(ResumeTest, KilledAnywhereItEndsAsIfItHadNotBeen) {
 
 TEST_F(ResumeTest, AnInterruptedRunSaysHowItGoesOn) {
   // The first worker that starts after the journal's first result interrupts its parent.
-  const fs::path worker = home_.path() / "worker";
-  const fs::path interrupted = home_.path() / "interrupted";
+  const fs::path worker = scratch_.path() / "worker";
+  const fs::path interrupted = scratch_.path() / "interrupted";
   std::ofstream(worker) << "[ $(cat '" << runs().string()
                         << "'/*/journal | wc -l) -ge 2 ] && mkdir '" << interrupted.string()
                         << "' && kill -INT $PPID\n"
@@ -195,7 +168,7 @@ TEST_F(ResumeTest, AnEndedRunGivesItsReportAgain) {
   const Ran first = harness(with_report(kFourCases));
   const std::string want = read_file(report());
   fs::remove(report());
-  const fs::path other = home_.path() / "other.json";
+  const fs::path other = scratch_.path() / "other.json";
   const Ran again = harness("--resume " + run().filename().string() + " --json '" + other.string() +
                             "' --jobs 1");
   EXPECT_EQ(again.exit_code, 0) << again.err;

@@ -29,19 +29,25 @@ class Interrupting final : public Executor {
   std::size_t left_;
 };
 
-TEST(StoppedInvestigationTest, AStoppedRunAccusesNobodyOfOrder) {
-  SimulatedSuite suite(12);
-  SimulatedWorker worker(
-      suite, leak(7, Answer::wrong, [](const Order& before) { return has(before, 3); }));
+/// The only finding where Ctrl-C came right after the plan.
+Finding stopped_at_once(SimulatedSuite& suite, SimulatedWorker& worker) {
   const std::vector<Sequence> plan = tuscan_plan(12);
   const std::vector<SequenceResult> results = worker.execute(plan);
   worker.stop();
   Judge judge = suite.judge();
   const Investigation investigation =
       investigate(suite.cases(), plan, results, judge, worker, InvestigateOptions{});
-  ASSERT_EQ(investigation.findings.size(), 1u);
-  EXPECT_EQ(investigation.findings[0].kind, Kind::unconfirmed);
-  EXPECT_EQ(investigation.findings[0].reproduced, (Rate{0, 0}));
+  EXPECT_EQ(investigation.findings.size(), 1u);
+  return investigation.findings.at(0);
+}
+
+TEST(StoppedInvestigationTest, AStoppedRunAccusesNobodyOfOrder) {
+  SimulatedSuite suite(12);
+  SimulatedWorker worker(
+      suite, leak(7, Answer::wrong, [](const Order& before) { return has(before, 3); }));
+  const Finding finding = stopped_at_once(suite, worker);
+  EXPECT_EQ(finding.kind, Kind::unconfirmed);
+  EXPECT_EQ(finding.reproduced, (Rate{0, 0}));
 }
 
 /// Runs the plan's results past an investigation that is stopped after `trials` sequences.
@@ -82,15 +88,9 @@ TEST(StoppedInvestigationTest, StoppedVictimsOfOneCellAreOneFinding) {
   SimulatedSuite suite(12);
   SimulatedWorker worker(suite, [](const SimulatedRun&) { return Answer::right; });
   worker.weak_keys = true;
-  const std::vector<Sequence> plan = tuscan_plan(12);
-  const std::vector<SequenceResult> results = worker.execute(plan);
-  worker.stop();
-  Judge judge = suite.judge();
-  const Investigation investigation =
-      investigate(suite.cases(), plan, results, judge, worker, InvestigateOptions{});
-  ASSERT_EQ(investigation.findings.size(), 1u);
-  EXPECT_EQ(investigation.findings[0].kind, Kind::unconfirmed);
-  EXPECT_EQ(investigation.findings[0].also.size(), 11u);
+  const Finding finding = stopped_at_once(suite, worker);
+  EXPECT_EQ(finding.kind, Kind::unconfirmed);
+  EXPECT_EQ(finding.also.size(), 11u);
 }
 
 }  // namespace
