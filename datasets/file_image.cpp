@@ -49,10 +49,12 @@ void FileImage::attach(hid_t access, const Failures& failures) {
   failures.check(H5Pset_file_image_callbacks(access, &callbacks), "file access");
 }
 
-std::span<const std::byte> FileImage::bytes(const Failures& failures) const {
+std::span<const std::byte> FileImage::bytes(std::size_t user_block,
+                                            const Failures& failures) const {
+  const std::size_t at = user_block + kEndAddressOffset;
   std::uint64_t size = 0;
-  if (capacity_ >= kEndAddressOffset + sizeof size)
-    std::memcpy(&size, static_cast<const std::byte*>(memory_) + kEndAddressOffset, sizeof size);
+  if (capacity_ >= at + sizeof size)
+    std::memcpy(&size, static_cast<const std::byte*>(memory_) + at, sizeof size);
   if (size == 0 || size > capacity_) failures.raise("HDF5 left no whole file in memory");
   return {static_cast<const std::byte*>(memory_), static_cast<std::size_t>(size)};
 }

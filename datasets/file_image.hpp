@@ -20,8 +20,9 @@ class FileImage {
   /// Makes files that are created with `access` live in this object, which must outlive them.
   void attach(hid_t access, const Failures& failures);
 
-  /// The file's bytes, once it is closed. Throws DatasetError where there is no whole file.
-  std::span<const std::byte> bytes(const Failures& failures) const;
+  /// The file's bytes, once it is closed, with the user block of `user_block` bytes that it was
+  /// made with. Throws DatasetError where there is no whole file.
+  std::span<const std::byte> bytes(std::size_t user_block, const Failures& failures) const;
 
  private:
   static void* resize(void* memory, std::size_t size, H5FD_file_image_op_t reason, void* self);

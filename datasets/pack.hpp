@@ -1,6 +1,6 @@
 // The case pack: golden data in HDF5 (layout: datasets/SCHEMA.md). A pack with `expected` is golden
-// data; the same schema without it is what a worker is handed. All packs of a process are used from one
-// thread at a time: HDF5 need not be thread-safe.
+// data; the same schema without it is what a worker is handed. All packs of a process are used from
+// one thread at a time: HDF5 need not be thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,9 @@
 #include "datasets/tensor.hpp"
 
 namespace parity {
+
+/// The one layout that this program writes and reads.
+inline constexpr char kPackSchema[] = "parity.pack/2";
 
 /// Inputs above this many bytes are stored as recipe and digest only.
 inline constexpr std::size_t kStoreWholeBytes = std::size_t{1} << 20;
@@ -50,6 +53,7 @@ struct PackCase {
   std::uint64_t seed = 0;
   std::vector<PackInput> inputs;
   std::vector<PackOutput> outputs;
+  std::string reference = {};  ///< version of the reference implementations that `expected` is of
 };
 
 /// Who made the pack; strings that are the same for the same build.
@@ -60,17 +64,20 @@ struct Provenance {
 
 class PackWriter {
  public:
-  /// Starts a ReplacedFile. The pack grows in memory until commit(). Throws DatasetError when the folder cannot be written.
+  /// Starts a ReplacedFile. The pack grows in memory until commit(). Throws DatasetError when the
+  /// folder cannot be written.
   PackWriter(std::filesystem::path path, const Provenance& provenance);
   /// Removes the temporary file unless committed.
   ~PackWriter();
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
 
-  /// Appends a case in pack order. Inputs beyond kStoreWholeBytes are stored without their data. Throws
-  /// UsageError for an id added before, a name with '/', or data that is not of its stated type or digest.
+  /// Appends a case in pack order. Inputs beyond kStoreWholeBytes are stored without their data.
+  /// Throws UsageError for an id added before, a name with '/', or data that is not of its stated
+  /// type or digest.
   void add(const PackCase& pack_case);
-  /// Flushes, fsyncs and renames over `path`. Throws DatasetError (disk full, ...): the old file survives.
+  /// Flushes, fsyncs and renames over `path`. Throws DatasetError (disk full, ...): the old file
+  /// survives.
   void commit();
 
  private:
@@ -80,9 +87,11 @@ class PackWriter {
 
 class PackReader {
  public:
-  /// Opens read-only, also where another process holds a lock. Throws DatasetError naming the file and
-  /// what is wrong with it: missing, not HDF5, truncated, another schema version.
-  explicit PackReader(std::filesystem::path path);
+  /// Opens read-only, also where another process holds a lock, and reads every byte once. Throws
+  /// DatasetError naming the file, what is wrong with it (missing, foreign, another schema version,
+  /// truncated, other bytes than were written) and `advice`.
+  explicit PackReader(std::filesystem::path path,
+                      std::string advice = "remove it so that it is written again");
   ~PackReader();
   PackReader(PackReader&&) noexcept;
   PackReader& operator=(PackReader&&) noexcept;
@@ -90,7 +99,12 @@ class PackReader {
   /// In pack order.
   const std::vector<std::string>& ids() const;
   Provenance provenance() const;
-  /// Throws UsageError for an unknown id, DatasetError for damage (each stored tensor's digest is checked).
+  /// Of all bytes behind the user block, which holds it.
+  Digest seal() const;
+  /// Of the whole file.
+  std::uint64_t bytes() const;
+  /// Throws UsageError for an unknown id, DatasetError naming the case for damage (each stored
+  /// tensor's digest is checked).
   PackCase read(std::string_view id) const;
 
  private:

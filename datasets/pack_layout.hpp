@@ -13,7 +13,6 @@
 
 namespace parity::pack_layout {
 
-inline constexpr char kSchemaVersion[] = "parity.pack/1";
 inline constexpr char kIds[] = "ids";
 inline constexpr char kCases[] = "cases";
 inline constexpr char kInputs[] = "inputs";

@@ -10,6 +10,7 @@
 #include "datasets/errors.hpp"
 #include "datasets/hdf5_handle.hpp"
 #include "datasets/pack_layout.hpp"
+#include "datasets/pack_seal.hpp"
 
 namespace parity {
 namespace {
@@ -83,6 +84,12 @@ StoredTensor read_tensor(hid_t parent, const std::string& name, const hdf5::Fail
   if (!has_shape(space, result.type.shape))
     failures.raise(fmt::format("'{}' has not the shape of {}", name, result.type.to_string()));
 
+  // What deflate can save is limited: a file must not ask for more memory than it can have filled.
+  constexpr std::uint64_t kMostSaved = 1100;
+  const std::uint64_t stored = H5Dget_storage_size(dataset.get());
+  if (result.type.bytes() / kMostSaved > stored)
+    failures.raise(
+        fmt::format("'{}' is damaged: {} bytes hold no {}", name, stored, result.type.to_string()));
   Tensor& tensor = result.data.emplace(result.type);
   if (!tensor.bytes().empty())
     failures.check(
@@ -138,13 +145,6 @@ std::vector<std::string> read_ids(hid_t file, const hdf5::Failures& failures) {
 }
 
 hdf5::File open_file(const hdf5::Failures& failures) {
-  std::error_code error;
-  const fs::file_status status = fs::status(failures.file(), error);
-  if (!fs::exists(status))
-    throw DatasetError(fmt::format("pack '{}' cannot be read: {}; check the path",
-                                   failures.file().string(),
-                                   error ? error.message() : "No such file or directory"));
-  if (!fs::is_regular_file(status)) failures.raise("it is not a regular file");
   hdf5::silence();
   const hdf5::Properties access = file_access(failures);
   return hdf5::File(failures.check(H5Fopen(failures.file().c_str(), H5F_ACC_RDONLY, access.get()),
@@ -154,13 +154,15 @@ hdf5::File open_file(const hdf5::Failures& failures) {
 }  // namespace
 
 struct PackReader::Impl {
-  explicit Impl(fs::path path)
-      : failures(std::move(path), "read", "remove it so that it is written again"),
+  Impl(fs::path path, std::string what_to_do)
+      : advice(std::move(what_to_do)),
+        failures(std::move(path), "read", advice),
+        sealed(pack_seal::check(failures)),
         file(open_file(failures)) {
     const std::string schema = read_text(file.get(), attribute::kSchema, failures);
-    if (schema != kSchemaVersion)
+    if (schema != kPackSchema)
       failures.raise(
-          fmt::format("its schema is '{}', this program reads '{}'", schema, kSchemaVersion));
+          fmt::format("its schema is '{}', this program reads '{}'", schema, kPackSchema));
     provenance.build = read_text(file.get(), attribute::kBuild, failures);
     provenance.reference = read_text(file.get(), attribute::kReference, failures);
     ids = read_ids(file.get(), failures);
@@ -169,15 +171,17 @@ struct PackReader::Impl {
         failures.raise(fmt::format("it holds case '{}' twice", ids[i]));
   }
 
+  std::string advice;
   hdf5::Failures failures;
+  pack_seal::Sealed sealed;
   hdf5::File file;
   Provenance provenance;
   std::vector<std::string> ids;
   std::map<std::string, std::size_t, std::less<>> index_of;
 };
 
-PackReader::PackReader(std::filesystem::path path)
-    : impl_(std::make_unique<Impl>(std::move(path))) {}
+PackReader::PackReader(std::filesystem::path path, std::string advice)
+    : impl_(std::make_unique<Impl>(std::move(path), std::move(advice))) {}
 PackReader::~PackReader() = default;
 PackReader::PackReader(PackReader&&) noexcept = default;
 PackReader& PackReader::operator=(PackReader&&) noexcept = default;
@@ -190,12 +194,21 @@ Provenance PackReader::provenance() const {
   return impl_->provenance;
 }
 
+Digest PackReader::seal() const {
+  return impl_->sealed.digest;
+}
+
+std::uint64_t PackReader::bytes() const {
+  return impl_->sealed.bytes;
+}
+
 PackCase PackReader::read(std::string_view id) const {
-  const hdf5::Failures& failures = impl_->failures;
+  const fs::path& path = impl_->failures.file();
   const auto found = impl_->index_of.find(id);
   if (found == impl_->index_of.end())
-    throw UsageError(fmt::format("pack '{}' holds no case '{}': it holds {} others",
-                                 failures.file().string(), id, impl_->ids.size()));
+    throw UsageError(fmt::format("pack '{}' holds no case '{}': it holds {} others", path.string(),
+                                 id, impl_->ids.size()));
+  const hdf5::Failures failures(path, fmt::format("read: case '{}'", id), impl_->advice);
   const hdf5::Group group = open_group(impl_->file.get(), case_path(found->second), failures);
   PackCase result;
   result.id = read_text(group.get(), attribute::kId, failures);
@@ -204,6 +217,7 @@ PackCase PackReader::read(std::string_view id) const {
   result.operation = read_text(group.get(), attribute::kOperation, failures);
   result.recipe = read_text(group.get(), attribute::kRecipe, failures);
   result.seed = read_u64(group.get(), attribute::kSeed, failures);
+  result.reference = read_text(group.get(), attribute::kReference, failures);
 
   const hdf5::Group inputs = open_group(group.get(), kInputs, failures);
   for (const std::string& name : members(inputs, failures)) {

@@ -14,6 +14,7 @@
 #include "datasets/fill.hpp"
 #include "datasets/hdf5_handle.hpp"
 #include "datasets/pack_layout.hpp"
+#include "datasets/pack_seal.hpp"
 #include "datasets/replaced_file.hpp"
 
 namespace parity {
@@ -176,8 +177,11 @@ struct PackWriter::Impl {
   }
 
   void write_out(std::span<const std::byte> bytes) {
+    const std::span<const std::byte> rest = bytes.subspan(pack_seal::kBlockBytes);
+    const pack_seal::Block block = pack_seal::block_of(digest(rest), bytes.size());
     or_raise([&] {
-      output->write(bytes);
+      output->write(std::as_bytes(std::span(block)));
+      output->write(rest);
       output->sync();
       output->commit();
     });
@@ -206,11 +210,12 @@ PackWriter::PackWriter(std::filesystem::path path, const Provenance& provenance)
   const hdf5::Properties access = file_access(failures);
   impl_->image.attach(access.get(), failures);
   const hdf5::Properties list = group_creation(H5P_FILE_CREATE, failures);
+  failures.check(H5Pset_userblock(list.get(), pack_seal::kBlockBytes), "user block");
   impl_->file = hdf5::File(failures.check(
       H5Fcreate(impl_->output->temporary().c_str(), H5F_ACC_TRUNC, list.get(), access.get()),
       "creating it"));
   const hid_t file = impl_->file.get();
-  write_text(file, attribute::kSchema, kSchemaVersion, failures);
+  write_text(file, attribute::kSchema, kPackSchema, failures);
   write_text(file, attribute::kBuild, provenance.build, failures);
   write_text(file, attribute::kReference, provenance.reference, failures);
   write_text(file, attribute::kGenerator, "parity", failures);
@@ -231,6 +236,7 @@ void PackWriter::add(const PackCase& pack_case) {
   write_text(group.get(), attribute::kOperation, pack_case.operation, failures);
   write_text(group.get(), attribute::kRecipe, pack_case.recipe, failures);
   write_u64(group.get(), attribute::kSeed, pack_case.seed, failures);
+  write_text(group.get(), attribute::kReference, pack_case.reference, failures);
 
   const hdf5::Group inputs = make_group(group.get(), kInputs, failures);
   for (const PackInput& input : pack_case.inputs) {
@@ -256,7 +262,7 @@ void PackWriter::commit() {
     throw UsageError(fmt::format("pack '{}' has been committed already", impl_->target.string()));
   impl_->write_ids();
   impl_->close_file();
-  impl_->write_out(impl_->image.bytes(impl_->failures));
+  impl_->write_out(impl_->image.bytes(pack_seal::kBlockBytes, impl_->failures));
 }
 
 }  // namespace parity

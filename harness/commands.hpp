@@ -14,5 +14,6 @@ int selftest_command(const Options& options);
 int resume_command(const Options& options);
 int audit_command(const Options& options);
 int cache_command(const Options& options);
+int golden_command(const Options& options);
 
 }  // namespace parity

@@ -29,6 +29,8 @@ int dispatch(const parity::Options& options) {
       return parity::audit_command(options);
     case parity::Command::cache:
       return parity::cache_command(options);
+    case parity::Command::golden:
+      return parity::golden_command(options);
     case parity::Command::worker:
       return parity::run_worker();
   }

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "datasets/errors.hpp"
+#include "harness/golden_options.hpp"
 #include "harness/shell_words.hpp"
 
 namespace parity {
@@ -24,6 +25,7 @@ struct RawOptions {
   std::string deadline;
   std::string seed = "0";
   std::string cache_action = "info";
+  GoldenArguments golden;
 };
 
 /// An empty shell variable must not silently drop a report or a worker.
@@ -157,6 +159,7 @@ void finish(Options& options, const RawOptions& raw) {
   if (!raw.budget.empty()) options.budget = parse_duration(raw.budget);
   options.suite = parse_suite(raw.suite);
   options.seed = parse_seed(raw.seed);
+  finish_golden(options, raw.suite, raw.golden);
   options.cache = raw.cache_action == "verify"  ? CacheAction::verify
                   : raw.cache_action == "clear" ? CacheAction::clear
                                                 : CacheAction::info;
@@ -257,6 +260,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                    "info, verify (reads every checksum) or clear (removes all that nobody needs)")
       ->required()
       ->check(CLI::IsMember({"info", "verify", "clear"}));
+  CLI::App* golden =
+      app.add_subcommand("golden", "Golden data: what every case is given and what it must answer");
+  add_golden(*golden, options, raw.golden, raw.seed,
+             [&](CLI::App& one) { add_suite_and_filter(one, options, raw); });
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
 
   try {
@@ -276,6 +283,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                     : *selftest ? Command::selftest
                     : *audit    ? Command::audit
                     : *cache    ? Command::cache
+                    : *golden   ? Command::golden
                     : *worker   ? Command::worker
                                 : Command::run;
   options.program = shell_quoted(argv[0]);

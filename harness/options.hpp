@@ -15,8 +15,19 @@
 
 namespace parity {
 
-enum class Command : std::uint8_t { run, list, show, replay, selftest, audit, cache, worker };
+enum class Command : std::uint8_t {
+  run,
+  list,
+  show,
+  replay,
+  selftest,
+  audit,
+  cache,
+  golden,
+  worker
+};
 enum class CacheAction : std::uint8_t { info, verify, clear };
+enum class GoldenAction : std::uint8_t { regenerate, verify, diff, info };
 
 struct Options {
   std::string program = "harness";     ///< as it was called: opens the replay commands
@@ -46,6 +57,10 @@ struct Options {
   std::vector<std::string> compile;  ///< audit: architectures; none: audits the keys
   std::size_t sample = 32;           ///< audit --compile
   CacheAction cache = CacheAction::info;
+  GoldenAction golden = GoldenAction::info;
+  std::vector<std::filesystem::path> golden_files;  ///< two for diff, else one
+  std::optional<std::size_t> golden_sample;         ///< verify: only so many cases
+  bool store_inputs = true;                         ///< regenerate: else recipe and digest alone
 
   /// The arguments that change what a run does, as they would be typed; the run folder's name and
   /// the replay commands derive from them.

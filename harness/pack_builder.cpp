@@ -100,14 +100,14 @@ void require_wrong_answers_fail(const Case& c, const ReferenceResult& reference)
   }
 }
 
-/// Throws what the first case that cannot be built throws.
-std::vector<PackCase> build_cases(std::span<const Case> cases) {
+std::vector<PackCase> build_together(std::span<const Case> cases,
+                                     const std::function<PackCase(const Case&)>& build) {
   std::vector<PackCase> built(cases.size());
   std::vector<std::exception_ptr> failed(cases.size());
   in_jobs(std::thread::hardware_concurrency(), cases.size(), [&](const auto& next) {
     for (auto i = next(); i; i = next()) {
       try {
-        built[*i] = build_case(cases[*i]);
+        built[*i] = build(cases[*i]);
       } catch (...) {
         failed[*i] = std::current_exception();
       }
@@ -142,19 +142,20 @@ void require_sound(const std::filesystem::path& path, const std::vector<std::str
 
 }  // namespace
 
-PackCase build_case(const Case& c) {
+namespace {
+
+/// `admit` may refuse what the reference says.
+PackCase compute(const Case& c, const std::function<void(const ReferenceResult&)>& admit) {
   require_valid(c);
   PackCase pack_case;
   pack_case.id = c.id();
   pack_case.operation = c.spec->operation;
   pack_case.recipe = c.recipe;
   pack_case.seed = c.data_seed();
+  pack_case.reference = kReferenceVersion;
   TensorList inputs = c.spec->inputs(c);
   ReferenceResult reference = c.spec->reference(c, inputs);
-  if (!reference.refused.empty()) refuse(c, reference.refused);
-  require_declared_outputs(c, reference.outputs);
-  require_rounded_answer_passes(c, reference.outputs);
-  if (!c.degenerate()) require_wrong_answers_fail(c, reference);
+  admit(reference);
   for (NamedTensor& input : inputs)
     pack_case.inputs.push_back({.name = std::move(input.name),
                                 .type = input.tensor.type(),
@@ -162,6 +163,31 @@ PackCase build_case(const Case& c) {
                                 .data = std::move(input.tensor)});
   pack_case.outputs = std::move(reference.outputs);
   return pack_case;
+}
+
+}  // namespace
+
+PackCase compute_case(const Case& c) {
+  return compute(c, [](const ReferenceResult&) {});
+}
+
+PackCase build_case(const Case& c) {
+  return compute(c, [&](const ReferenceResult& reference) {
+    if (!reference.refused.empty()) refuse(c, reference.refused);
+    require_declared_outputs(c, reference.outputs);
+    require_rounded_answer_passes(c, reference.outputs);
+    if (!c.degenerate()) require_wrong_answers_fail(c, reference);
+  });
+}
+
+void build_cases(std::span<const Case> cases, const std::function<PackCase(const Case&)>& build,
+                 const std::function<void(PackCase)>& take) {
+  const std::size_t at_once = 2 * std::max(1u, std::thread::hardware_concurrency());
+  while (!cases.empty()) {
+    const auto batch = cases.first(std::min(at_once, cases.size()));
+    for (PackCase& pack_case : build_together(batch, build)) take(std::move(pack_case));
+    cases = cases.subspan(batch.size());
+  }
 }
 
 PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path& folder,
@@ -186,15 +212,10 @@ PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path&
                     folder.string(), error.message()));
   PackWriter golden(paths.golden, provenance);
   PackWriter inputs(paths.inputs, provenance);
-  const std::size_t at_once = 2 * std::max(1u, std::thread::hardware_concurrency());
-  while (!cases.empty()) {
-    const auto batch = cases.first(std::min(at_once, cases.size()));
-    for (PackCase& pack_case : build_cases(batch)) {
-      golden.add(pack_case);
-      inputs.add(without_answers(std::move(pack_case)));
-    }
-    cases = cases.subspan(batch.size());
-  }
+  build_cases(cases, build_case, [&](PackCase pack_case) {
+    golden.add(pack_case);
+    inputs.add(without_answers(std::move(pack_case)));
+  });
   golden.commit();
   inputs.commit();
   return paths;

@@ -2,17 +2,30 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
+#include <string_view>
 
 #include "datasets/pack.hpp"
 #include "harness/case.hpp"
 
 namespace parity {
 
-/// Inputs, reference, bounds of one case; refuses (UsageError naming case and answer) a case in
+/// Raised when any reference gives other expected values than before.
+inline constexpr std::string_view kReferenceVersion = "1";
+
+/// Inputs, reference, bounds of one case, without asking whether it can tell right from wrong.
+PackCase compute_case(const Case& c);
+
+/// What compute_case() gives; refuses (UsageError naming case and answer) a case in
 /// which a plausible wrong answer would pass at under 4 times the tolerance, unless it is
 /// degenerate, or whose reference says it measures cancellation.
 PackCase build_case(const Case& c);
+
+/// Computes cases in several threads and hands them on, one after another, in their order. Throws
+/// what the first case that cannot be built throws.
+void build_cases(std::span<const Case> cases, const std::function<PackCase(const Case&)>& build,
+                 const std::function<void(PackCase)>& take);
 
 struct PackPaths {
   std::filesystem::path golden;

@@ -30,13 +30,20 @@ void Progress::phase(std::string name) {
 }
 
 void Progress::update(std::size_t done, std::size_t planned, std::size_t diverging) {
+  draw_share(done, planned, fmt::format("  {} diverging so far", diverging));
+}
+
+void Progress::update(std::size_t done, std::size_t planned) {
+  draw_share(done, planned, "");
+}
+
+void Progress::draw_share(std::size_t done, std::size_t planned, const std::string& more) {
   if (runs_++ == 0 || done <= done_before_) done_before_ = done - 1;
   if (!has_end_) return draw_trials(false);
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done - done_before_) / seconds : 0;
   const double left = rate > 0 ? static_cast<double>(planned - done) / rate : 0;
-  draw(fmt::format("{} {}/{}  {:.0f}/s  {:.0f} s left  {} diverging so far", phase_, done, planned,
-                   rate, left, diverging),
+  draw(fmt::format("{} {}/{}  {:.0f}/s  {:.0f} s left{}", phase_, done, planned, rate, left, more),
        done == planned);
 }
 

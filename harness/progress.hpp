@@ -18,6 +18,8 @@ class Progress {
 
   void phase(std::string name);
   void update(std::size_t done, std::size_t planned, std::size_t diverging);
+  /// Where nothing can diverge.
+  void update(std::size_t done, std::size_t planned);
   /// What is being tried, instead of a phase with an end: update() then counts the runs.
   void note(const std::string& text);
   void found(std::size_t findings) { findings_ = findings; }
@@ -27,6 +29,7 @@ class Progress {
  private:
   void draw(const std::string& text, bool force);
   void draw_trials(bool force);
+  void draw_share(std::size_t done, std::size_t planned, const std::string& more);
 
   bool terminal_;
   std::string phase_;

@@ -26,8 +26,6 @@
 namespace parity {
 namespace {
 
-constexpr std::string_view kReferenceVersion = "1";
-
 /// Everything that decides what the run does; equal arguments and build share a run folder.
 std::string run_name(const Options& options, const std::vector<Case>& cases,
                      const std::string& build) {

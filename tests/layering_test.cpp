@@ -33,8 +33,8 @@ std::string layer_of(std::string_view path) {
   if (stem == "worker" || (stem.starts_with("worker_") && !stem.starts_with("worker_process"))) {
     return "kernels";
   }
-  static const std::set<std::string_view> program_stems = {"main",    "options",   "commands",
-                                                           "session", "interrupt", "progress"};
+  static const std::set<std::string_view> program_stems = {
+      "main", "options", "commands", "session", "interrupt", "progress", "golden_options"};
   const bool program = program_stems.contains(stem) || stem.ends_with("_command");
   return program ? "program" : "core";
 }

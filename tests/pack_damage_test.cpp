@@ -50,22 +50,18 @@ TEST_F(PackTest, AFileThatIsNotHdf5IsNamed) {
   }
 }
 
-TEST_F(PackTest, AnHdf5FileThatIsNoPackIsNamed) {
-  H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
-  expect_one_line_naming(read_error(path_), "no attribute 'schema'");
-}
-
 TEST_F(PackTest, AnotherSchemaVersionIsRefused) {
   write_pack(path_, {attention_case("a")});
   const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   const hid_t attribute = H5Aopen(file, "schema", H5P_DEFAULT);
   const hid_t type = H5Aget_type(attribute);
-  ASSERT_GE(H5Awrite(attribute, type, "parity.pack/2"), 0);
+  ASSERT_GE(H5Awrite(attribute, type, "parity.pack/3"), 0);
   H5Tclose(type);
   H5Aclose(attribute);
   H5Fclose(file);
+  reseal(path_);
   const std::string message = read_error(path_);
-  expect_one_line_naming(message, "parity.pack/2");
+  expect_one_line_naming(message, "parity.pack/3");
   expect_one_line_naming(message, path_);
 }
 
@@ -80,6 +76,7 @@ TEST_F(PackTest, AFileCutAtEachQuarterIsRefused) {
   expect_one_line_naming(read_error(path_), path_);
 }
 
+/// Behind a user block that was written for the damage.
 TEST_F(PackTest, FlippedBitsAreNeverReadAsData) {
   const PackCase want = attention_case("a");
   write_pack(path_, {want});
@@ -88,10 +85,10 @@ TEST_F(PackTest, FlippedBitsAreNeverReadAsData) {
   const int status = in_child([&] {
     std::size_t refused = 0;
     std::size_t flips = 0;
-    for (std::size_t at = 0; at < whole.size(); at += 211, ++flips) {
+    for (std::size_t at = 512; at < whole.size(); at += 211, ++flips) {
       std::string damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
-      write_bytes(path_, damaged);
+      write_bytes(path_, resealed(damaged));
       try {
         // A flip in bytes that belong to nothing changes nothing.
         expect_equal(PackReader(path_).read("a"), want);
@@ -113,9 +110,10 @@ TEST_F(PackTest, ATensorThatIsNotWhatItsDigestSaysIsRefused) {
   ASSERT_GE(H5Dwrite(dataset, H5T_STD_I32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, other.data()), 0);
   H5Dclose(dataset);
   H5Fclose(file);
+  reseal(path_);
   const PackReader reader(path_);
   const std::string message = dataset_error([&] { reader.read("a"); });
-  expect_one_line_naming(message, "'page_indices' is damaged");
+  expect_one_line_naming(message, "case 'a': 'page_indices' is damaged");
   expect_one_line_naming(message, path_);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
 #include "datasets/fill.hpp"
 #include "datasets/pack.hpp"
@@ -79,6 +81,7 @@ inline Tensor ramp(Dtype dtype, Shape shape) {
 /// Small and chunked tensors, an empty and a scalar one; every name out of alphabetical order.
 inline PackCase attention_case(const std::string& id) {
   PackCase result{id, "paged_decode", "ragged3", 0xfedcba9876543210, {}, {}};
+  result.reference = "7";
   result.inputs.push_back(normal_input("q", Dtype::bf16, {3, 8, 64}));
   result.inputs.push_back(normal_input("k_pages", Dtype::f16, {5, 16, 2, 64}));
   result.inputs.push_back(normal_input("a_scalar", Dtype::f32, {}));
@@ -108,6 +111,7 @@ inline void expect_equal(const PackCase& got, const PackCase& want) {
   EXPECT_EQ(got.operation, want.operation);
   EXPECT_EQ(got.recipe, want.recipe);
   EXPECT_EQ(got.seed, want.seed);
+  EXPECT_EQ(got.reference, want.reference);
   ASSERT_EQ(got.inputs.size(), want.inputs.size());
   for (std::size_t i = 0; i < got.inputs.size(); ++i) {
     EXPECT_EQ(got.inputs[i].name, want.inputs[i].name);
@@ -123,6 +127,20 @@ inline void expect_equal(const PackCase& got, const PackCase& want) {
     EXPECT_EQ(got.outputs[i].expected, want.outputs[i].expected);
     EXPECT_EQ(got.outputs[i].bound, want.outputs[i].bound);
   }
+}
+
+/// Gives changed bytes behind the user block a block that is right again, so that what HDF5 and the
+/// reader themselves make of them is seen.
+inline std::string resealed(const std::string& pack) {
+  const std::string rest = pack.substr(std::min<std::size_t>(512, pack.size()));
+  std::string block = "parity.pack/2\nxxh3-128 " + digest(std::string_view(rest)).hex() +
+                      "\nbytes " + std::to_string(512 + rest.size()) + "\n";
+  block.resize(512, '\0');
+  return block + rest;
+}
+
+inline void reseal(const fs::path& path) {
+  write_bytes(path, resealed(bytes_of(path)));
 }
 
 /// The message of the DatasetError that `action` throws.
