@@ -132,13 +132,13 @@ TEST_F(GoldenCommandTest, ASampleIsTheSameForTheSameSeed) {
     return true;
   });
   std::vector<int> codes;
-  for (int seed = 0; seed < 12; ++seed) {
-    const std::string sample = "verify " + file("b.h5") + " --sample 2 --seed ";
+  for (int seed = 0; seed < 8; ++seed) {
+    const std::string sample = "verify " + file("b.h5") + " --sample 4 --seed ";
     const Ran ran = golden(sample + std::to_string(seed));
-    EXPECT_TRUE(ran.out.starts_with("sample of 2 of 8 cases, seed " + std::to_string(seed) + "\n"))
+    EXPECT_TRUE(ran.out.starts_with("sample of 4 of 8 cases, seed " + std::to_string(seed) + "\n"))
         << ran.out;
     codes.push_back(ran.exit_code);
-    if (seed == 0) EXPECT_EQ(golden(sample + "0").out, ran.out);
+    EXPECT_EQ(golden(sample + std::to_string(seed)).out, ran.out);
   }
   EXPECT_TRUE(std::ranges::count(codes, 0) > 0 && std::ranges::count(codes, 1) > 0)
       << "the one that differs is in some samples";
@@ -185,8 +185,7 @@ TEST_F(GoldenCommandTest, InfoSaysWhatAFileHolds) {
         "digest     " + pack.seal().hex(), "build      " + pack.provenance().build,
         std::string("reference  1\ncases      8\noperations paged_decode 6, split_kv_merge 2\n"),
         std::string("dtypes     bf16 "), "case       " + pack.ids().back()})
-    EXPECT_NE(ran.out.find(part + (part.back() == ' ' ? "" : "")), std::string::npos)
-        << part << " in " << ran.out;
+    EXPECT_NE(ran.out.find(part), std::string::npos) << part << " in " << ran.out;
 }
 
 TEST_F(GoldenCommandTest, FilesThatAreNoGoldenDataGetOneLine) {
