@@ -30,13 +30,14 @@ TEST_F(RefusedCallTest, APlantThatIsNamedTwiceIsRefused) {
 }
 
 TEST_F(RefusedCallTest, WordsThatCannotBePrintedAreShownEscapedOnOneLine) {
-  const std::string word = R"("$(printf 'a\nb\033[31m\377c')")";
+  const std::string word = R"x("$(printf 'a\nb\033[31m\377c')")x";
   for (const char* option : {"--plant ", "--filter ", "--resume ", "--suite ", "replay ", "show "})
     expect_refused(harness(option + word), 2, R"(a\x0ab\x1b[31m\xffc)");
 }
 
 TEST_F(RefusedCallTest, AHomeThatIsNotUtf8IsRefusedAtOnce) {
-  const std::string home = "PARITY_HOME='" + (home_.path() / "a").string() + R"('"$(printf '\377')")";
+  const std::string home =
+      "PARITY_HOME='" + (home_.path() / "a").string() + R"x('"$(printf '\377')")x";
   for (const char* command : {"--filter '*/empty'", "cache info", "selftest"})
     expect_refused(harness(command, home), 2, R"(a\xff)");
 }

@@ -81,7 +81,7 @@ TEST_F(WorkerProcessTest, PrintsOnStdoutAndStderrGoToTheLogOnly) {
 TEST_F(WorkerProcessTest, WhatIsPrintedOfTheRequestIsNoEcho) {
   WorkerProcess worker(
       command(R"(sh -c 'read line; echo "got $line"; sleep 3.3; echo answer >&3; read bye')"));
-  EXPECT_EQ(worker.request("hello", seconds(30)).line, "answer");
+  EXPECT_EQ(worker.request("hello", kLimit).line, "answer");
 }
 
 TEST_F(WorkerProcessTest, ASignalIsNamedWithTheLastLineLogged) {
