@@ -111,7 +111,7 @@ TEST_F(RestartTest, AKilledRunLeavesNoLockOnTheModules) {
   const fs::path worker = scratch_.path() / "worker";
   const fs::path orphan = scratch_.path() / "orphan";
   std::ofstream(worker) << "setsid sleep 60 &\necho $! >'" << orphan.string()
-                        << "'\nkill -KILL $PPID\nsleep 60\n";
+                        << "'\nkill -KILL $PPID\nexec sleep 60\n";
   EXPECT_EQ(harness(std::string(kFourCases) + " --worker 'sh " + worker.string() + "'").exit_code,
             128 + 9);
   ASSERT_TRUE(fs::exists(home() / "modules.lock"));
