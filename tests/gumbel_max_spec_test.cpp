@@ -77,7 +77,7 @@ TEST(GumbelMaxSpecTest, FaultsThatRowsCanTellAreAskedFor) {
             Names{"all_refused"});
 }
 
-/// A duel is for this: a quarter of its rows change when the noise is rounded once.
+/// A duel is for this: one row in twelve at least changes when the noise is rounded once.
 TEST(GumbelMaxSpecTest, ADuelTellsNoiseThatWasRoundedInManyRows) {
   for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
     const Case c =
@@ -91,8 +91,8 @@ TEST(GumbelMaxSpecTest, ADuelTellsNoiseThatWasRoundedInManyRows) {
       differ += right[i].token != rounded[i].token ? 1 : 0;
       close += right[i].rivals.empty() ? 0 : 1;
     }
-    EXPECT_GE(differ, 16) << name(dtype);
-    EXPECT_LE(close, 12) << name(dtype);
+    EXPECT_GE(differ, 11) << name(dtype);
+    EXPECT_LE(close, 6) << name(dtype);
   }
 }
 

@@ -126,8 +126,14 @@ PARITY_DEVICE void run(const Block& block, u32 split, bool last) {
   if (thread_x() == 0) block.answer(state);
 }
 
-// One block at once: left to itself, ptxas spills to fit more.
-PARITY_KERNEL(rejection_sample, RejectionSampleParams, kThreads, 1) {
+/// Blocks that fit on a multiprocessor at once. For more, ptxas spills.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr u32 kBlocksAtOnce = 2;
+#else
+constexpr u32 kBlocksAtOnce = 3;
+#endif
+
+PARITY_KERNEL(rejection_sample, RejectionSampleParams, kThreads, kBlocksAtOnce) {
   PARITY_SHARED(u64, sums, 5 * kWarps);
   PARITY_SHARED(u64, pieces, kRejectionSampleMostSplits);
   PARITY_SHARED(u64, descent, 32);

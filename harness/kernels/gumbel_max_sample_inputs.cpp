@@ -22,6 +22,8 @@ constexpr double kLogitScale = 2.0;
 /// Of those that are to lose a duel, and what the duellists' scores are close to.
 constexpr double kDullScale = 0.25;
 constexpr double kDuelScore = 16.0;
+/// Of what they had, so that f32 arithmetic tells most of them apart.
+constexpr double kDuelSpread = 0x1p-5;
 constexpr std::size_t kDuellists = 8;
 constexpr std::int64_t kFewestDuelRows = 64;
 constexpr std::int64_t kFewestDuelTokens = 256;
@@ -72,7 +74,8 @@ void place_duel(Draft& draft, std::int64_t row) {
   for (const std::int64_t token : duellists(draft, row)) {
     const std::uint64_t word = gumbel_word(u64_at(draft.seed, row), u64_at(draft.step, row), token);
     const double noise = ln_of(std::uint64_t{1} << 33) - ln_of(2 * word + 1);
-    draft.set(row, token, draft.temperature.at(row) * (kDuelScore - noise));
+    const double logit = draft.logits.at(row * draft.vocabulary() + token);
+    draft.set(row, token, draft.temperature.at(row) * (kDuelScore + kDuelSpread * logit - noise));
   }
 }
 
