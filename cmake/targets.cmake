@@ -22,7 +22,13 @@ function(parity_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${LAYER_SOURCES})
   target_link_libraries(${name} PUBLIC parity_options ${LAYER_USES} PRIVATE ${LAYER_PRIVATE})
+  list(LENGTH LAYER_SOURCES sources)
   if(PARITY_UNITY STREQUAL ALL)
     parity_unity(${name})
+  elseif(sources GREATER 12)  # else it costs more than it saves
+    # The same in every build, so that who forgets one of these breaks nobody's.
+    target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <charconv> <chrono>
+                              <filesystem> <functional> <map> <memory> <optional> <set> <span>
+                              <string> <vector>)
   endif()
 endfunction()

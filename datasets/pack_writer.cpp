@@ -180,8 +180,13 @@ struct PackWriter::Impl {
       output->write(bytes);
       output->sync();
       output->commit();
-      output->sync_folder();
     });
+    try {
+      output->sync_folder();
+    } catch (const std::system_error& error) {
+      hdf5::Failures(target, "kept", "it has been written, but a power loss may take it; run again")
+          .raise(error.what());
+    }
   }
 
   fs::path target;

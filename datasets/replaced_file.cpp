@@ -64,7 +64,8 @@ void ReplacedFile::sync_folder() const {
   const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
-  if (!synced) throw std::system_error(error, std::generic_category(), "syncing its folder");
+  errno = error;
+  if (!synced) fail("syncing", folder);
 }
 
 void replace_file(const fs::path& target, std::string_view bytes) {

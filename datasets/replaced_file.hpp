@@ -9,7 +9,7 @@
 namespace parity {
 
 /// What will take the place of a file. Every function throws std::system_error, whose words are
-/// "writing '<temporary>': <reason>"; the target is then as it was.
+/// "writing '<temporary>': <reason>"; the target is then as it was, but for sync_folder().
 class ReplacedFile {
  public:
   /// Makes `<target>.tmp.<pid>.<number>`, which no other process or thread has. `permissions` are
@@ -28,7 +28,8 @@ class ReplacedFile {
   void sync();
   /// Takes the target's place.
   void commit();
-  /// After commit(): the name to the disk, as sync() does with the bytes.
+  /// After commit(): the name to the disk, as sync() does with the bytes. Where it throws, the
+  /// target is the new file already.
   void sync_folder() const;
 
  private:

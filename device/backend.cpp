@@ -1,6 +1,7 @@
 // Graphs of a backend that has none of its own.
 #include "device/backend.hpp"
 
+#include <charconv>
 #include <utility>
 
 namespace parity {
@@ -22,6 +23,15 @@ class LaunchList final : public Graph {
 };
 
 }  // namespace
+
+unsigned compute_capability(std::string_view architecture) {
+  constexpr std::string_view kGpu = "sm_";
+  unsigned capability = 0;
+  if (architecture.starts_with(kGpu))
+    std::from_chars(architecture.data() + kGpu.size(), architecture.data() + architecture.size(),
+                    capability);
+  return capability;
+}
 
 std::unique_ptr<Graph> Backend::capture(std::vector<PreparedLaunch> launches) {
   return std::make_unique<LaunchList>(*this, std::move(launches));

@@ -40,6 +40,9 @@ struct DeviceIdentity {
   std::int64_t multiprocessors = 0;
 };
 
+/// 90 of "sm_90a", as kernel text sees it; 0 where the architecture is no GPU's.
+unsigned compute_capability(std::string_view architecture);
+
 /// Times what the device does between two points of its queue.
 class Stopwatch {
  public:
@@ -97,7 +100,7 @@ class Backend {
   virtual void launch(const Module& module, const LaunchShape& shape, const void* params,
                       std::size_t params_bytes) = 0;
   /// The launches as a graph, whose replays join the queue of launches; here one that launches them
-  /// one by one. Starts nothing. Modules must outlive it, and so must this. Throws DeviceError.
+  /// one by one. Starts nothing. It keeps the modules; this must outlive it. Throws DeviceError.
   virtual std::unique_ptr<Graph> capture(std::vector<PreparedLaunch> launches);
   /// Waits for all launches. Throws DeviceError for what they did wrong.
   virtual void synchronize() = 0;

@@ -53,6 +53,8 @@ struct Faults {
   bool two_polluters = false;
   /// A device constant without which v = f32 errs: it is right only after v = f16.
   bool brittle = false;
+  /// An offset of the random numbers that others dither with from their first on.
+  bool rng_offset_carry = false;
   /// A count of themselves: all but the first err.
   bool self_pollution = false;
   /// The others err in nine of ten processes.

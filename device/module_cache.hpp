@@ -27,11 +27,9 @@ class ModuleCache final : public Carrier {
  public:
   ModuleCache(Backend& backend, const Toolchain& toolchain, DiskCache& disk, const Faults& faults);
 
-  /// The module for `spec`, loaded at first use; the touch is recorded in `trace`. The reference
-  /// lives until restore(). Throws CompileError or DeviceError; a failure is not remembered.
+  /// The module for `spec`, loaded at first use; the touch is recorded in `trace`. Who keeps it may
+  /// use it beyond restore(). Throws CompileError or DeviceError; a failure is not remembered.
   /// Thread-safe.
-  const Module& get(const VariantSpec& spec, Trace& trace) { return *share(spec, trace); }
-  /// The same, for who keeps it longer.
   std::shared_ptr<const Module> share(const VariantSpec& spec, Trace& trace);
 
   /// Compiles to disk only: no cell is read or written.

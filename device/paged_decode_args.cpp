@@ -141,10 +141,6 @@ ArgumentMemory memory_of(std::string_view name, const PagePool& pool) {
           elements * static_cast<std::int64_t>(size_of(pool.pages.type.dtype))};
 }
 
-std::vector<ArgumentMemory> outputs_of(const PagedDecodeArgs& args) {
-  return {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse", args.lse)};
-}
-
 std::vector<ArgumentMemory> tensors_of(const PagedDecodeArgs& args) {
   return {ArgumentMemory::of("q", args.q), memory_of("k", args.k), memory_of("v", args.v)};
 }
@@ -158,8 +154,12 @@ std::vector<ArgumentMemory> arrays_of(const PageTable& table) {
 
 }  // namespace
 
+std::vector<ArgumentMemory> paged_decode_output_memory(const PagedDecodeArgs& args) {
+  return {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse", args.lse)};
+}
+
 std::vector<ArgumentMemory> paged_decode_memory(const PagedDecodeArgs& args) {
-  std::vector<ArgumentMemory> memory = outputs_of(args);
+  std::vector<ArgumentMemory> memory = paged_decode_output_memory(args);
   for (const auto& more : {tensors_of(args), arrays_of(args.table)})
     memory.insert(memory.end(), more.begin(), more.end());
   return memory;
@@ -194,7 +194,7 @@ void check_paged_decode_tensors(const PagedDecodeArgs& args) {
   check_type(kWho, "lse", args.lse, {Dtype::f32, {q[0], q[1]}});
   check_memory(kWho, "out", args.out, kAlignment);
   check_memory(kWho, "lse", args.lse, kElementBytes);
-  check_apart(kWho, outputs_of(args), tensors_of(args));
+  check_apart(kWho, paged_decode_output_memory(args), tensors_of(args));
 }
 
 void check_paged_decode_args(const PagedDecodeArgs& args) {
@@ -210,7 +210,7 @@ void check_paged_decode_args(const PagedDecodeArgs& args) {
   check_memory(kWho, "page_indices", table.indices, kElementBytes);
   check_memory(kWho, "last_page_len", table.last_page_len, kElementBytes);
   check_memory(kWho, "first_page_offset", table.first_page_offset, kElementBytes);
-  check_apart(kWho, outputs_of(args), arrays_of(table));
+  check_apart(kWho, paged_decode_output_memory(args), arrays_of(table));
 }
 
 HostPageTable read_page_table(Backend& backend, const PageTable& table) {

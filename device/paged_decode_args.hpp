@@ -65,7 +65,10 @@ void check_paged_decode_args(const PagedDecodeArgs& args);
 /// The same without the page table: for kernels that are given another.
 void check_paged_decode_tensors(const PagedDecodeArgs& args);
 
-/// out and lse, then q, k, v and the arrays of the page table: for check_apart with what else a
+/// out and lse.
+std::vector<ArgumentMemory> paged_decode_output_memory(const PagedDecodeArgs& args);
+
+/// Those, then q, k, v and the arrays of the page table: for check_apart with what else a
 /// kernel is given.
 std::vector<ArgumentMemory> paged_decode_memory(const PagedDecodeArgs& args);
 

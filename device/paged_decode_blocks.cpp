@@ -80,9 +80,10 @@ VariantSpec paged_decode_variant(const std::string& kernel, const PagedDecodeCho
           .dtypes = {{"q", choice.q}, {"out", choice.out}, {"k", choice.k}, {"v", choice.v}}};
 }
 
-std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice) {
+std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice,
+                                         std::string_view architecture) {
   return paged_decode_blocks_at_once(
-      static_cast<unsigned>(choice.head_dim),
+      compute_capability(architecture), static_cast<unsigned>(choice.head_dim),
       static_cast<unsigned>(HeadBlocks::of(choice.group_size).bucket),
       static_cast<unsigned>(size_of(choice.k) + size_of(choice.v)),
       static_cast<unsigned>(choice.tile), choice.softcap);
@@ -90,7 +91,8 @@ std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice) {
 
 SplitDevice split_device(const Backend& backend, const PagedDecodeChoice& choice) {
   return {.multiprocessors = backend.identity().multiprocessors,
-          .blocks_per_multiprocessor = paged_decode_blocks_at_once(choice)};
+          .blocks_per_multiprocessor =
+              paged_decode_blocks_at_once(choice, backend.identity().architecture)};
 }
 
 std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,
@@ -104,7 +106,7 @@ std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs
   return static_cast<std::uint32_t>(chunks * each);
 }
 
-PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift) {
+PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float score_factor) {
   const HeadBlocks blocks = HeadBlocks::of(args.q.type.shape[1] / args.kv_heads);
   PagedDecodeParams params{};
   params.q = args.q.data;
@@ -123,7 +125,7 @@ PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift) 
   params.v_slot = args.v.stride_slot;
   params.v_head = args.v.stride_head;
   const ScoreFactors factors = ScoreFactors::of(args);
-  params.score_scale = factors.scale * drift;
+  params.score_scale = factors.scale * score_factor;
   params.softcap = factors.cap;
   params.out_scale = args.v_scale;
   params.window = static_cast<unsigned>(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/kernels/paged_decode_params.cuh"
@@ -41,8 +42,9 @@ std::vector<std::int64_t> paged_decode_tiles(std::int64_t group_size);
 /// Key of the module of `kernel`. Throws UsageError naming the argument that is not supported.
 VariantSpec paged_decode_variant(const std::string& kernel, const PagedDecodeChoice& choice);
 
-/// Blocks of that module which a multiprocessor holds at once.
-std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice);
+/// Blocks of that module which a multiprocessor of DeviceIdentity::architecture holds at once.
+std::int64_t paged_decode_blocks_at_once(const PagedDecodeChoice& choice,
+                                         std::string_view architecture);
 
 /// What the choice of pages_per_chunk for that module depends on.
 SplitDevice split_device(const Backend& backend, const PagedDecodeChoice& choice);
@@ -51,8 +53,8 @@ SplitDevice split_device(const Backend& backend, const PagedDecodeChoice& choice
 std::uint32_t paged_decode_grid(const std::string& kernel, const PagedDecodeArgs& args,
                                 std::int64_t chunks);
 
-/// Parameters from checked arguments; `drift` multiplies the scores.
-PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float drift);
+/// Parameters from checked arguments; `score_factor` multiplies the scores.
+PagedDecodeParams paged_decode_params(const PagedDecodeArgs& args, float score_factor);
 
 /// Launch::words of parameters that begin with PagedDecodeParams:
 /// "page=16 kv_heads=2 group=4 window=0 k=2048,128,64 v=2048,128,64", the strides of a pool's

@@ -32,9 +32,9 @@ PagedDecodeChoice paged_decode_cascade_prefix_choice(PagedDecodeChoice choice) {
 
 PagedDecodeCascadeParams PagedDecodeCascadePlan::params(std::size_t level,
                                                         const PagedDecodeCascadeArgs& args,
-                                                        float drift) const {
+                                                        float score_factor) const {
   PagedDecodeCascadeParams params{
-      .common = paged_decode_params(args.decode, drift),
+      .common = paged_decode_params(args.decode, score_factor),
       .tiles = arrays_.tiles[level],
       .set_rows = arrays_.row_numbers,
       .first_partial = arrays_.suffix_begin,
@@ -73,7 +73,7 @@ std::string paged_decode_cascade(Runtime& runtime, const PagedDecodeCascadeArgs&
   const std::array variants = {
       paged_decode_cascade_variant(paged_decode_cascade_prefix_choice(choice)),
       paged_decode_cascade_variant(choice)};
-  const float drift = runtime.score_drift(decode.v.pages.type.dtype);
+  const float score_factor = runtime.score_factor(decode.v.pages.type.dtype);
 
   const SplitPlan suffixes{plan.suffixes().pages_per_chunk, plan.suffix_begin_, {}};
   const PlantedSplit planted(runtime, suffixes, plan.table_.suffix.indptr, partials.out,
@@ -81,7 +81,7 @@ std::string paged_decode_cascade(Runtime& runtime, const PagedDecodeCascadeArgs&
   for (const std::size_t level : {std::size_t{0}, std::size_t{1}}) {
     const std::int64_t blocks = std::ssize(plan.levels_[level].tiles) * decode.kv_heads;
     if (blocks == 0) continue;
-    PagedDecodeCascadeParams params = plan.params(level, args, drift);
+    PagedDecodeCascadeParams params = plan.params(level, args, score_factor);
     params.partial_out = static_cast<float*>(partials.out.data);
     params.partial_lse = static_cast<float*>(partials.lse.data);
     runtime.launch(

@@ -63,7 +63,7 @@ class PagedDecodeCascadePlan {
   void require_same_problem(const PagedDecodeCascadeArgs& args) const;
   void require_same_table(const HostCascadeTable& table) const;
   PagedDecodeCascadeParams params(std::size_t level, const PagedDecodeCascadeArgs& args,
-                                  float drift) const;
+                                  float score_factor) const;
 
   PagedDecodeCascadeArgs planned_;  ///< shapes; no memory is looked at
   HostCascadeTable table_;

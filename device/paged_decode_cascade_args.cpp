@@ -78,10 +78,7 @@ void check_paged_decode_cascade_args(const PagedDecodeCascadeArgs& args) {
   check_type(kWho, "prefix_indptr", args.prefix_indptr, args.group_indptr.type);
   check_integers("prefix_indptr", args.prefix_indptr);
   check_integers("prefix_indices", args.prefix_indices);
-  check_apart(
-      kWho,
-      {ArgumentMemory::of("out", args.decode.out), ArgumentMemory::of("lse", args.decode.lse)},
-      tables_of(args));
+  check_apart(kWho, paged_decode_output_memory(args.decode), tables_of(args));
 }
 
 HostCascadeTable read_cascade_table(Backend& backend, const PagedDecodeCascadeArgs& args) {

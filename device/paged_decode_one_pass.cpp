@@ -14,7 +14,7 @@ std::string launch_one_pass(Runtime& runtime, const std::string& kernel,
   const LaunchShape shape{.grid = {paged_decode_grid(kernel, args, args.q.type.shape[0])},
                           .block = {kPagedDecodeThreads}};
   const PagedDecodeParams params =
-      paged_decode_params(args, runtime.score_drift(args.v.pages.type.dtype));
+      paged_decode_params(args, runtime.score_factor(args.v.pages.type.dtype));
   runtime.launch({.variant = variant,
                   .shape = shape,
                   .params = std::as_bytes(std::span(&params, 1)),

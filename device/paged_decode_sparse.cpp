@@ -71,7 +71,7 @@ void check_paged_decode_sparse_args(const PagedDecodeArgs& args) {
   check_absent("first_page_offset", table.first_page_offset);
   check_memory(kWho, "page_indptr", table.indptr, 4);
   check_memory(kWho, "page_indices", table.indices, 4);
-  check_apart(kWho, {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse", args.lse)},
+  check_apart(kWho, paged_decode_output_memory(args),
               {ArgumentMemory::of("page_indptr", table.indptr),
                ArgumentMemory::of("page_indices", table.indices)});
 }

@@ -137,7 +137,7 @@ std::string paged_decode_v2(Runtime& runtime, const PagedDecodeArgs& args,
   const VariantSpec variant = paged_decode_v2_variant(choice);
   const auto* const o_indptr = static_cast<const int*>(plan.arrays_.data());
   const PagedDecodeV2Params params{
-      .common = paged_decode_params(args, runtime.score_drift(args.v.pages.type.dtype)),
+      .common = paged_decode_params(args, runtime.score_factor(args.v.pages.type.dtype)),
       .chunk_row = o_indptr + split.o_indptr.size(),
       .o_indptr = o_indptr,
       .partial_out = static_cast<float*>(partials.out.data),

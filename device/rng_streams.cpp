@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "datasets/errors.hpp"
@@ -16,21 +17,32 @@ std::uint64_t steps_of(const CellState& cell) {
   const char* const end = cell.content.data() + cell.content.size();
   const auto [stop, error] = std::from_chars(cell.content.data(), end, steps);
   if (error != std::errc{} || stop != end)
-    throw UsageError(fmt::format("stream {} cannot stand at '{}'; give the steps drawn so far",
-                                 cell.cell, cell.content));
+    throw UsageError(
+        fmt::format("random stream {} cannot stand at '{}'; give the steps drawn so "
+                    "far, as in 12",
+                    cell.cell, cell.content));
   return steps;
 }
 
 }  // namespace
 
-std::uint64_t RngStreams::advance(const std::string& stream, std::uint64_t steps, Trace& trace) {
+std::uint64_t RngStreams::draw(const std::string& stream, std::uint64_t steps, Trace& trace) {
   const std::scoped_lock lock(mutex_);
   const auto [found, made] = streams_.try_emplace(stream);
   Stream& drawn_from = found->second;
-  if (made) drawn_from.writer = trace.label();
-  trace.add({std::string(name()), stream, made, {}, {}, drawn_from.writer});
+  const bool own = made || trace.wrote(name(), stream);
+  trace.add({std::string(name()), stream, own, {}, {}, own ? trace.label() : drawn_from.writer});
   drawn_from.writer = trace.label();
   return std::exchange(drawn_from.drawn, drawn_from.drawn + steps);
+}
+
+std::uint64_t RngStreams::position(const std::string& stream, Trace& trace) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return 0;
+  const bool own = trace.wrote(name(), stream);
+  trace.add({std::string(name()), stream, own, {}, {}, found->second.writer});
+  return found->second.drawn;
 }
 
 std::vector<CellState> RngStreams::snapshot() const {

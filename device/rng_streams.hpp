@@ -1,4 +1,4 @@
-// How far streams of random numbers have been drawn from, as an engine keeps it that does not get
+// How far streams of random numbers have been drawn from, as an engine keeps it that does not take
 // the step from its caller: a carrier.
 #pragma once
 
@@ -17,9 +17,12 @@ namespace parity {
 /// Any number of host threads may use it at the same time.
 class RngStreams final : public Carrier {
  public:
-  /// Steps that were drawn from `stream` so far; from now on `steps` more. A stream that nobody has
-  /// drawn from stands at 0. Both are recorded in `trace`, as one touch: who drew from it last.
-  std::uint64_t advance(const std::string& stream, std::uint64_t steps, Trace& trace);
+  /// Steps that `stream` had been drawn from before; from now on `steps` more. The touch, recorded
+  /// in `trace`, names the run that drew before, or this one where none did.
+  std::uint64_t draw(const std::string& stream, std::uint64_t steps, Trace& trace);
+  /// Steps drawn from `stream` so far; the touch is recorded in `trace`. 0, and no touch, where
+  /// nothing was drawn.
+  std::uint64_t position(const std::string& stream, Trace& trace);
 
   std::string_view name() const override { return "rng_streams"; }
   /// content: the steps drawn so far, in decimal.

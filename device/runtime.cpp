@@ -34,11 +34,12 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> to
       autotune_(faults_),
       graphs_(*backend_, faults_),
       constants_(*backend_),
-      planted_state_(faults_, *backend_, constants_) {}
+      planted_state_(faults_, *backend_, constants_, streams_) {}
 
 std::vector<Carrier*> Runtime::carriers() {
-  std::vector<Carrier*> all = {&modules_,   &workspaces_,  &autotune_,          &graphs_,
-                               &constants_, &environment_, &working_directory_, &floating_point_};
+  std::vector<Carrier*> all = {&modules_,     &workspaces_,        &autotune_,
+                               &graphs_,      &constants_,         &streams_,
+                               &environment_, &working_directory_, &floating_point_};
   for (Carrier* of_backend : backend_->carriers()) all.push_back(of_backend);
   return all;
 }

@@ -30,6 +30,7 @@
 #include "device/graph_cache.hpp"
 #include "device/module_cache.hpp"
 #include "device/planted_state.hpp"
+#include "device/rng_streams.hpp"
 #include "device/toolchain.hpp"
 #include "device/trace.hpp"
 #include "device/working_directory.hpp"
@@ -94,7 +95,7 @@ class Runtime {
 
   /// The factor that planted engine state puts on scores, given this launch's value dtype: 1 unless
   /// planted. Once a launch.
-  float score_drift(Dtype value) { return planted_state_.score_factor(value, trace()); }
+  float score_factor(Dtype value) { return planted_state_.score_factor(value, trace()); }
 
  private:
   struct Recording {
@@ -122,6 +123,7 @@ class Runtime {
   AutotuneMemo autotune_;
   GraphCache graphs_;
   DeviceConstants constants_;
+  RngStreams streams_;
   Environment environment_;
   WorkingDirectory working_directory_;
   FloatingPointEnvironment floating_point_;

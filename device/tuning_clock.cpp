@@ -44,8 +44,8 @@ double RecordedClock::time(const TuningKey& key, const TunedPlan& plan) const {
   PagedDecodeChoice choice = key.choice();
   choice.tile = plan.tile;
   const auto pool_bytes = static_cast<std::int64_t>(size_of(choice.k) + size_of(choice.v));
-  const std::int64_t at_once =
-      std::max<std::int64_t>(1, key.multiprocessors) * paged_decode_blocks_at_once(choice);
+  const std::int64_t at_once = std::max<std::int64_t>(1, key.multiprocessors) *
+                               paged_decode_blocks_at_once(choice, key.architecture);
   const std::int64_t slots = plan.pages_per_chunk * key.page_size;
   const std::int64_t chunks = std::max(key.batch, ceil_divide(key.total_slots, slots));
   const std::int64_t tokens = key.window == 0 ? slots : std::min(slots, key.window);

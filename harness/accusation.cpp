@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "harness/attribute.hpp"
 #include "harness/chance.hpp"
@@ -259,6 +260,20 @@ std::vector<std::string> Accuser::exposed(const Finding& finding, std::size_t vi
 
 void Accuser::report(const std::string& line) const {
   if (options_.progress) options_.progress(line);
+}
+
+void sort_for_reading(std::vector<Accusation>& accusations, std::span<const Case> cases) {
+  const auto rank = [&](const Accusation& accusation) {
+    const Order& history = accusation.history;
+    const bool order_dependent = accusation.finding.kind == Kind::order_dependent;
+    const int apart = order_dependent && !history.empty()
+                          ? distance(cases[history.back()], cases[accusation.victim])
+                          : 0;
+    return std::tuple(!order_dependent, order_dependent ? history.size() : 0, apart,
+                      accusation.plan_order, accusation.victim);
+  };
+  std::stable_sort(accusations.begin(), accusations.end(),
+                   [&](const Accusation& a, const Accusation& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace parity

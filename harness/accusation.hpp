@@ -41,6 +41,9 @@ struct Accusation {
   std::pair<std::size_t, std::size_t> plan_order;
 };
 
+/// By what tells most; independent of the order in which the inquiry came to its findings.
+void sort_for_reading(std::vector<Accusation>& accusations, std::span<const Case> cases);
+
 class Accuser {
  public:
   Accuser(std::span<const Case> cases, const Evidence& evidence, Trials& trials,

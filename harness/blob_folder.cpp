@@ -39,6 +39,17 @@ Tensor BlobFolder::read(const TensorType& type, const Digest& digest) const {
   return tensor;
 }
 
+bool BlobFolder::sound(const TensorType& type, const Digest& digest) const {
+  try {
+    (void)read(type, digest);
+    return true;
+  } catch (const DatasetError&) {
+    std::error_code ignored;
+    fs::remove(folder_ / digest.hex(), ignored);
+    return false;
+  }
+}
+
 void write_blob(const fs::path& folder, const Digest& digest,
                 std::span<const std::byte> row_major) {
   const fs::path path = folder / digest.hex();

@@ -17,6 +17,9 @@ class BlobFolder final : public BlobStore {
   /// Throws DatasetError when the file is missing, of another size, or not what its digest says.
   Tensor read(const TensorType& type, const Digest& digest) const override;
 
+  /// Whether read() gives it. What is damaged is removed: a worker leaves as it is what it finds.
+  bool sound(const TensorType& type, const Digest& digest) const;
+
  private:
   std::filesystem::path folder_;
 };

@@ -1,5 +1,6 @@
 // harness cache: what the folders of modules, packs and runs hold, whether modules are sound, and
 // removing what nobody needs.
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "device/cache_folder.hpp"
 #include "harness/commands.hpp"
+#include "harness/file_lock.hpp"
 #include "harness/paths.hpp"
 #include "harness/run_folder.hpp"
 
@@ -52,20 +54,19 @@ struct Store {
 
 /// A pack is needed by runs that go on or could. A run that has not yet begun its journal may need
 /// any.
-Store read_store(const Paths& folders) {
+Store read_store(const Paths& folders, bool may_need_any = false) {
   Store store;
   store.runs = found_runs(folders.runs);
   const std::string build = build_id();
   std::set<std::string> needed;
-  bool any = false;
   for (const FoundRun& run : store.runs) {
-    any = any || (run.live && !run.journal);
+    may_need_any = may_need_any || (run.live && !run.journal);
     if (run.journal && (run.live || run.resumable(build)))
       needed.insert(pack_stem(run.journal->head.pack));
   }
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folders.packs, ignored))
-    (any || needed.contains(pack_stem(entry.path())) ? store.needed : store.packs)
+    (may_need_any || needed.contains(pack_stem(entry.path())) ? store.needed : store.packs)
         .push_back(entry.path());
   return store;
 }
@@ -95,12 +96,16 @@ void print_store(const Paths& folders) {
 }
 
 void clear_store(const Paths& folders) {
-  const Store store = read_store(folders);
+  // Who begins a run from here on waits, and looks for its packs when these are gone. Where one is
+  // beginning, or that cannot be known, all packs stay.
+  const Descriptor lock(open(folders.packs_lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const bool alone = try_lock(lock, Lock::exclusive) == Locked::by_us;
+  const Store store = read_store(folders, !alone);
   const std::string build = build_id();
   std::size_t runs = 0;
   std::uint64_t run_bytes = 0;
   for (const FoundRun& run : store.runs) {
-    if (run.live || run.resumable(build) || !remove_run(run.path)) continue;
+    if (run.live || run.resumable(build) || !remove_run(run.path, build)) continue;
     ++runs;
     run_bytes += run.bytes;
   }

@@ -270,21 +270,6 @@ class Inquiry {
   std::vector<Accusation> accusations_;
 };
 
-/// By what tells most; independent of the order in which the inquiry came to its findings.
-void sort_for_reading(std::vector<Accusation>& accusations, std::span<const Case> cases) {
-  const auto rank = [&](const Accusation& accusation) {
-    const Order& history = accusation.history;
-    const bool order_dependent = accusation.finding.kind == Kind::order_dependent;
-    const int apart = order_dependent && !history.empty()
-                          ? distance(cases[history.back()], cases[accusation.victim])
-                          : 0;
-    return std::tuple(!order_dependent, order_dependent ? history.size() : 0, apart,
-                      accusation.plan_order, accusation.victim);
-  };
-  std::stable_sort(accusations.begin(), accusations.end(),
-                   [&](const Accusation& a, const Accusation& b) { return rank(a) < rank(b); });
-}
-
 }  // namespace
 
 Investigation investigate(std::span<const Case> cases, std::span<const Sequence> sequences,

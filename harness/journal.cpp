@@ -52,7 +52,9 @@ Journal::Journal(std::filesystem::path path, Complain complain)
     ended_ = std::holds_alternative<JournalEnd>(line);
     if (auto* head = std::get_if<JournalHead>(&line)) head_ = std::move(*head);
     using Entry = std::pair<Place, JournalEntry>;
-    if (auto* entry = std::get_if<Entry>(&line)) entries_.insert(std::move(*entry));
+    // The later: a sequence whose outputs were lost ran again.
+    if (auto* entry = std::get_if<Entry>(&line))
+      entries_.insert_or_assign(entry->first, std::move(entry->second));
   });
   if (file_.number() >= 0 && sound_bytes_ > 0 &&
       ftruncate(file_.number(), static_cast<off_t>(sound_bytes_)) == 0)

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "datasets/errors.hpp"
+#include "harness/shell_words.hpp"
 
 namespace parity {
 namespace {
@@ -199,16 +200,6 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
   if (error != std::errc() || scale == 0 || count <= 0 || count > kLongest / scale)
     throw UsageError(fmt::format("'{}' is no duration; write 250ms, 90s, 10m or 2h", text));
   return std::chrono::milliseconds(count * scale);
-}
-
-std::string shell_quoted(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=,./+-";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
-    return std::string(text);
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string Options::suffix() const {

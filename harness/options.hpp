@@ -56,9 +56,6 @@ struct Options {
 /// already). Throws UsageError in one line for anything malformed.
 std::optional<Options> parse_options(int argc, const char* const* argv);
 
-/// `text` as one word of a POSIX shell.
-std::string shell_quoted(std::string_view text);
-
 /// "90s", "10m", "2h", "250ms". Throws UsageError.
 std::chrono::milliseconds parse_duration(std::string_view text);
 

@@ -50,7 +50,8 @@ Paths paths() {
   const fs::path root = home();
   return {.modules = made(root / "modules"),
           .packs = made(root / "packs"),
-          .runs = made(root / "runs")};
+          .runs = made(root / "runs"),
+          .packs_lock = root / "packs.lock"};
 }
 
 std::string build_id() {

@@ -10,6 +10,9 @@ struct Paths {
   std::filesystem::path modules;
   std::filesystem::path packs;
   std::filesystem::path runs;
+  /// Locked shared by who begins a run and may have seen packs that are there, exclusive by who
+  /// removes packs.
+  std::filesystem::path packs_lock;
 };
 
 /// Creates the folders. Throws DatasetError naming the one that cannot be made.

@@ -8,16 +8,10 @@
 #include "harness/journal.hpp"
 #include "harness/paths.hpp"
 #include "harness/run_folder.hpp"
+#include "harness/shell_words.hpp"
 
 namespace parity {
 namespace {
-
-std::string as_typed(const std::vector<std::string>& arguments) {
-  std::string text;
-  for (const std::string& argument : arguments)
-    text += (text.empty() ? "" : " ") + shell_quoted(argument);
-  return text;
-}
 
 JournalState sound_state(const std::filesystem::path& folder, const std::string& run) {
   const std::optional<JournalState> state = read_journal_state(folder / "journal");
@@ -27,7 +21,7 @@ JournalState sound_state(const std::filesystem::path& folder, const std::string&
   if (state->head.build != build_id())
     throw UsageError(
         fmt::format("--resume {}: another build of harness began it; start it anew: {}", run,
-                    as_typed(state->head.arguments)));
+                    shell_quoted(state->head.arguments)));
   return *state;
 }
 

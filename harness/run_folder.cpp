@@ -3,15 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "datasets/errors.hpp"
+#include "harness/file_lock.hpp"
 
 namespace parity {
 namespace {
@@ -20,26 +21,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLock = "lock";
 
-enum class Held { by_us, by_another, failed };
-
-/// A folder that was removed between open and flock holds no lock: whoever makes it anew has
-/// another file.
-Held take(const fs::path& folder, int flags, Descriptor& lock) {
+/// A folder that was removed between open and lock holds no lock: whoever makes it anew has
+/// another file. A file system without locks must not look like one where each name is taken.
+Locked take(const fs::path& folder, int flags, Descriptor& lock) {
   const fs::path path = folder / kLock;
   lock = Descriptor(open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (lock.number() < 0) return Held::failed;
-  if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return Held::by_another;
+  if (lock.number() < 0) return Locked::failed;
+  if (const Locked held = try_lock(lock, Lock::exclusive); held != Locked::by_us) return held;
   struct stat ours = {};
   struct stat there = {};
   const bool same = fstat(lock.number(), &ours) == 0 && stat(path.c_str(), &there) == 0 &&
                     ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
-  return same ? Held::by_us : Held::by_another;
-}
-
-void empty(const fs::path& folder) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().filename() != kLock) fs::remove_all(entry.path(), ignored);
+  return same ? Locked::by_us : Locked::by_another;
 }
 
 std::uint64_t bytes_below(const fs::path& folder) {
@@ -80,29 +73,45 @@ RunFolder::RunFolder(const fs::path& runs, const std::string& name) {
     path_ = runs / (attempt == 1 ? name : fmt::format("{}-{}", name, attempt));
     std::error_code error;
     fs::create_directories(path_, error);
-    const Held held = error ? Held::failed : take(path_, O_RDWR | O_CREAT, lock_);
-    if (held == Held::by_another) continue;
-    const int why = errno;
-    if (held == Held::by_us) {
-      empty(path_);
-      if (fs::create_directories(blobs(), error); !error) return;
-    }
-    throw DatasetError(
-        fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
-                    path_.string(), error ? error.message() : std::strerror(why)));
+    const Locked held = error ? Locked::failed : take(path_, O_RDWR | O_CREAT, lock_);
+    if (held == Locked::by_another) continue;
+    if (!error && held == Locked::failed) error = {errno, std::generic_category()};
+    if (error) cannot_be_made(error);
+    furnish();
+    return;
   }
 }
 
 RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
-  const Held held = take(path_, O_RDWR, lock_);
-  if (held == Held::by_another)
+  const Locked held = take(path_, O_RDWR, lock_);
+  if (held == Locked::by_another)
     throw UsageError(
         fmt::format("--resume {}: another process runs it", path_.filename().string()));
-  if (held == Held::failed)
+  if (held == Locked::failed)
     throw UsageError(
         fmt::format("--resume {}: {}", path_.filename().string(), std::strerror(errno)));
-  std::error_code ignored;  // What a killed run left.
-  fs::remove_all(spare_modules(), ignored);
+  furnish();
+}
+
+void RunFolder::cannot_be_made(const std::error_code& why) const {
+  throw DatasetError(
+      fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
+                  path_.string(), why.message()));
+}
+
+void RunFolder::furnish() const {
+  std::error_code error;
+  fs::remove_all(spare_modules(), error);  // What a killed run left.
+  if (fs::create_directories(blobs(), error); error) cannot_be_made(error);
+}
+
+void RunFolder::clear() const {
+  std::error_code ignored;
+  // First, so that a journal never stands there without its outputs.
+  fs::remove(journal(), ignored);
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored))
+    if (entry.path().filename() != kLock) fs::remove_all(entry.path(), ignored);
+  furnish();
 }
 
 RunFolder::~RunFolder() {
@@ -128,18 +137,18 @@ std::vector<FoundRun> found_runs(const fs::path& runs) {
   for (const fs::path& folder : folders_below(runs)) {
     FoundRun& run = found.emplace_back();
     run.path = folder;
-    Descriptor lock;
-    run.live = take(folder, O_RDWR, lock) == Held::by_another;
-    lock.reset();
+    run.live = locked_by_another(Descriptor(open((folder / kLock).c_str(), O_RDONLY | O_CLOEXEC)));
     run.journal = read_journal_state(folder / "journal");
     run.bytes = bytes_below(folder);
   }
   return found;
 }
 
-bool remove_run(const fs::path& path) {
+bool remove_run(const fs::path& path, const std::string& build) {
   Descriptor lock;
-  if (take(path, O_RDWR | O_CREAT, lock) != Held::by_us) return false;
+  if (take(path, O_RDWR | O_CREAT, lock) != Locked::by_us) return false;
+  // It may have run, and been cut off, since it was found.
+  if (FoundRun{path, false, read_journal_state(path / "journal")}.resumable(build)) return false;
   std::error_code failed;
   fs::remove_all(path, failed);
   return !failed;

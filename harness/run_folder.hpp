@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "harness/child_process.hpp"
@@ -15,13 +16,17 @@ namespace parity {
 class RunFolder {
  public:
   /// For a new run: the first of NAME, NAME-2, ... below `runs` that no other process holds. What
-  /// an earlier run left there goes. Throws DatasetError when it cannot be made.
+  /// an earlier run left there stays until clear(). Throws DatasetError when it cannot be made.
   RunFolder(const std::filesystem::path& runs, const std::string& name);
   /// One that is there. Throws UsageError when another process holds it.
   explicit RunFolder(std::filesystem::path path);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
+
+  /// Removes what an earlier run left: its journal may be all that is left of hours, so only once
+  /// nothing can keep the new one from beginning. Throws as the constructor.
+  void clear() const;
 
   const std::filesystem::path& path() const { return path_; }
   /// Output bytes, one file a digest.
@@ -31,6 +36,9 @@ class RunFolder {
   std::filesystem::path journal() const { return path_ / "journal"; }
 
  private:
+  [[noreturn]] void cannot_be_made(const std::error_code& why) const;
+  void furnish() const;  ///< a folder for blobs, none for spare modules
+
   std::filesystem::path path_;
   Descriptor lock_;
 };
@@ -52,10 +60,11 @@ struct FoundRun {
   }
 };
 
-/// In the order of their names.
+/// In the order of their names. Holds none of them, not even for a moment.
 std::vector<FoundRun> found_runs(const std::filesystem::path& runs);
 
-/// Removes the folder unless a process holds it; false where one does, or something is left.
-bool remove_run(const std::filesystem::path& path);
+/// Removes the folder unless a process holds it or `build` can go on with it; false where it stays,
+/// or something of it.
+bool remove_run(const std::filesystem::path& path, const std::string& build);
 
 }  // namespace parity

@@ -66,9 +66,10 @@ class Stages {
     const bool permuted = options_.permute != Permute::none && executor_.threads() == 1;
     if (permuted && nothing_left()) add(run_orders(suspects(), executor_));
     done_.whole = nothing_left();
-    for (std::size_t batch = 0; permuted && goes_on(); ++batch) {
+    // The limit first: what a batch is made of is planned from then on.
+    for (std::size_t batch = 0; permuted && random_runs_ < kMostRandomRuns && goes_on(); ++batch) {
       const std::vector<Order> orders = random_batch(batch);
-      if (orders.empty() || random_runs_ >= kMostRandomRuns) break;
+      if (orders.empty()) break;
       add(run_orders(orders, executor_));
     }
     return std::move(done_);

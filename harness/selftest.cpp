@@ -30,9 +30,11 @@ std::size_t SelftestReport::false_accusations() const {
 }
 
 int exit_code(const SelftestReport& report) {
+  const auto any = [&](auto&& holds) { return count(report, holds) > 0; };
   if (report.interrupted) return 5;
+  if (any([](const SelftestRow& row) { return !row.worker_error.empty(); })) return 5;
   if (report.false_accusations() > 0) return 3;
-  return report.plants_named() < report.plants() ? 1 : 0;
+  return any([](const SelftestRow& row) { return !row.missing.empty(); }) ? 1 : 0;
 }
 
 }  // namespace parity

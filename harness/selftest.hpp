@@ -23,6 +23,8 @@ struct SelftestRow {
   std::size_t process_starts = 0;
   double seconds = 0;   ///< for the eye only
   std::string missing;  ///< one line: what is not as it must be; empty: all is
+  /// RunReport::worker_error: of neither case nor harness, and nobody is accused by it.
+  std::string worker_error = {};
   std::string command;  ///< runs the row by itself
 };
 
@@ -39,8 +41,9 @@ struct SelftestReport {
   std::size_t false_accusations() const;  ///< controls in which something was accused
 };
 
-/// 0 every plant found and named, no control accused · 1 a plant was missed or named wrongly · 3 a
-/// control was accused · 5 interrupted. The most serious of 5, 3, 1 wins.
+/// 0 every plant found and named, every control clean · 1 a plant was missed or named wrongly, or a
+/// control did not pass · 3 a control was accused · 5 interrupted, or a worker error. The most
+/// serious of 5, 3, 1 wins.
 int exit_code(const SelftestReport& report);
 
 }  // namespace parity

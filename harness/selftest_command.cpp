@@ -10,6 +10,7 @@
 #include "harness/commands.hpp"
 #include "harness/plants/expectation.hpp"
 #include "harness/run_command.hpp"
+#include "harness/shell_words.hpp"
 #include "reports/report.hpp"
 #include "reports/selftest_writer.hpp"
 
@@ -58,12 +59,6 @@ Options options_of(const Words& words) {
   std::vector<const char*> typed;
   for (const std::string& word : words) typed.push_back(word.c_str());
   return parse_options(static_cast<int>(typed.size()), typed.data()).value();
-}
-
-std::string command_of(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quoted(word);
-  return text;
 }
 
 class Selftest {
@@ -115,13 +110,12 @@ class Selftest {
       if (report.interrupted) return;
       session.end();
       row = compare(report);
-      if (row.missing.empty()) row.missing = report.worker_error;
       row.executions = session.supervisor().executions();
       row.process_starts = session.supervisor().process_starts();
     } else {
       row.missing.clear();
     }
-    row.command = command_of(words);
+    row.command = shell_quoted(words);
     row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     session.progress().finish();
     fmt::print("{}", selftest_line(row));

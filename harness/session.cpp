@@ -9,14 +9,18 @@
 #include <cstring>
 #include <iostream>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "datasets/errors.hpp"
+#include "datasets/replaced_file.hpp"
 #include "device/autotune_file.hpp"
 #include "device/faults.hpp"
+#include "harness/file_lock.hpp"
 #include "harness/pack_builder.hpp"
 #include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
+#include "harness/shell_words.hpp"
 #include "reports/report.hpp"
 
 namespace parity {
@@ -52,30 +56,6 @@ std::size_t compile_jobs(std::size_t cases) {
   return std::clamp<std::size_t>(cases / kCasesAWorker, std::min<std::size_t>(2, cores), cores);
 }
 
-}  // namespace
-
-void check_writable(std::string_view option, const std::filesystem::path& path) {
-  // Devices, pipes and links are written in place.
-  if (path.empty()) return;
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-      !std::filesystem::is_directory(path)) {
-    if (std::filesystem::exists(path) && access(path.c_str(), W_OK) != 0)
-      throw UsageError(
-          fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
-    return;
-  }
-  const std::filesystem::path trial = path.string() + fmt::format(".tmp.{}", getpid());
-  if (std::filesystem::is_directory(path))
-    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
-  const int file = open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0)
-    throw UsageError(
-        fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
-  close(file);
-  std::filesystem::remove(trial);
-}
-
 void check_plants(const Options& options) {
   (void)faults_of(options.plants);
   for (const std::string& name : options.plants)
@@ -94,6 +74,37 @@ void check_plans_file(const std::filesystem::path& path) {
                                  path.string(), why));
 }
 
+/// Until its journal names them, nobody else knows which packs a run needs.
+Descriptor keep_packs(const std::filesystem::path& lock) {
+  Descriptor file(open(lock.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (wait_for_lock(file, Lock::shared)) return file;
+  throw DatasetError(fmt::format("{} cannot be locked: {}; set PARITY_HOME to a writable folder",
+                                 lock.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+void check_writable(std::string_view option, const std::filesystem::path& path) {
+  if (path.empty()) return;
+  // Devices, pipes and links are written in place.
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(path)) {
+    if (std::filesystem::exists(path) && access(path.c_str(), W_OK) != 0)
+      throw UsageError(
+          fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
+    return;
+  }
+  if (std::filesystem::is_directory(path))
+    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
+  try {
+    const ReplacedFile trial(path);
+  } catch (const std::system_error& error) {
+    throw UsageError(
+        fmt::format("{} {}: cannot be written: {}", option, path.string(), error.code().message()));
+  }
+}
+
 Session::Session(const Options& options, std::vector<Case> cases)
     : options_(options), cases_(std::move(cases)) {
   check_plants(options);
@@ -108,6 +119,7 @@ Session::Session(const Options& options, std::vector<Case> cases)
   blobs_.emplace(folder_->blobs());
 
   progress_.phase("preparing cases");
+  const Descriptor packs_kept = keep_packs(folders.packs_lock);
   const PackPaths packs =
       ensure_packs(cases_, folders.packs, {build, std::string(kReferenceVersion)});
   SupervisorOptions run;
@@ -136,6 +148,9 @@ Session::Session(const Options& options, std::vector<Case> cases)
   if (options.command != Command::show) {
     keep_journal(build, packs.inputs);
     run.journal = &*journal_;
+    run.lost = [this](const Sequence& sequence, const SequenceResult& result) {
+      return outputs_lost(sequence, result);
+    };
   }
   run.progress = [this](std::size_t done, std::size_t planned, std::size_t c,
                         const Outcome& outcome) {
@@ -161,6 +176,7 @@ void Session::keep_journal(const std::string& build, const std::filesystem::path
                          worker_.device_driver};
   const auto complain = [this](const std::string& line) { warn(line); };
   if (options_.run_folder.empty()) {
+    folder_->clear();
     journal_.emplace(folder_->journal(), head, complain);
     return;
   }
@@ -181,6 +197,22 @@ void Session::keep_journal(const std::string& build, const std::filesystem::path
   };
   throw UsageError(fmt::format("--resume {}: it ran on {}, and here is {}; start it anew",
                                folder_->path().filename().string(), words(began), words(head)));
+}
+
+bool Session::outputs_lost(const Sequence& sequence, const SequenceResult& result) {
+  bool lost = false;
+  for (std::size_t i = 0; i < sequence.steps.size(); ++i) {
+    const PackCase& known = judge_->pack_case(sequence.steps[i].case_index);
+    // Each is looked at, although one is enough: what is damaged is to go.
+    for (const OutputDigest& output : result.outcomes[i].outputs) {
+      const auto type = std::ranges::find(known.outputs, output.name, &PackOutput::name);
+      if (type == known.outputs.end() || sound_outputs_.contains(output.digest)) continue;
+      const bool sound = blobs_->sound(type->type, output.digest);
+      if (sound) sound_outputs_.insert(output.digest);
+      lost = lost || !sound;
+    }
+  }
+  return lost;
 }
 
 void Session::warn(const std::string& line) {

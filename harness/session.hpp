@@ -55,6 +55,9 @@ class Session {
 
  private:
   void keep_journal(const std::string& build, const std::filesystem::path& pack);
+  /// Whether outputs of a journal's result are missing or damaged: they are not synced to the disk,
+  /// and a machine that loses its power loses some that its journal names.
+  bool outputs_lost(const Sequence& sequence, const SequenceResult& result);
   void permit_noise();
   void warn(const std::string& line);
 
@@ -67,6 +70,7 @@ class Session {
   std::optional<Journal> journal_;
   std::unique_ptr<Judge> judge_;
   std::set<std::string> noisy_;  ///< ids
+  std::set<Digest> sound_outputs_;
   HelloReply worker_;
   /// For the eye only: runs whose bits are not those first seen of their case. The judge knows
   /// better.

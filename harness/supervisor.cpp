@@ -139,6 +139,7 @@ bool Supervisor::Impl::take_from_journal(const Task& task, SequenceResult& resul
   if (options.journal == nullptr) return false;
   std::optional<JournalEntry> entry = options.journal->take(task.place);
   if (!entry || entry->result.outcomes.size() != task.sequence.steps.size()) return false;
+  if (options.lost && options.lost(task.sequence, entry->result)) return false;
   result = std::move(entry->result);
   ++process_starts;
   if (!entry->bad_end.empty()) bad_ends.emplace(task.log, std::move(entry->bad_end));

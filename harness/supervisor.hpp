@@ -32,6 +32,8 @@ struct SupervisorOptions {
   const std::atomic<bool>* interrupted = nullptr;
   /// Answers what it holds, as if it had run just now, and takes what ended by itself.
   Journal* journal = nullptr;
+  /// Whether what the journal holds of a sequence is no longer all there, so that it runs again.
+  std::function<bool(const Sequence&, const SequenceResult&)> lost = nullptr;
   /// Called under a lock after each run that the journal did not answer: done and planned of this
   /// execute(), and what came of it.
   std::function<void(std::size_t done, std::size_t planned, std::size_t case_index, const Outcome&)>

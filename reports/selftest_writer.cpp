@@ -25,8 +25,15 @@ std::string_view word(const SelftestRow& row, bool right, std::string_view yes) 
 }
 
 std::string_view found_word(const SelftestRow& row) {
-  if (row.control) return row.found ? "clean" : "accused";
+  const bool passed = row.missing.empty() && row.worker_error.empty();
+  if (row.control) return !row.found ? "accused" : passed ? "clean" : "no";
   return row.found ? "yes" : "no";
+}
+
+/// Of a row in which something is missing.
+std::string_view wrong_word(const SelftestRow& row) {
+  if (row.control) return row.found ? "did not pass" : "falsely accused";
+  return row.found ? "named wrongly" : "missed";
 }
 
 std::string_view carrier_word(const SelftestRow& row) {
@@ -54,18 +61,20 @@ std::string selftest_line(const SelftestRow& row) {
                           word(row, row.carrier_right, carrier_word(row)), grade_word(row),
                           fmt::to_string(row.executions), fmt::to_string(row.process_starts),
                           fmt::format("{:.1f}", row.seconds));
-  if (!row.missing.empty()) text += fmt::format("{:<11} {}\n", "", row.missing);
+  for (const std::string& why : {row.missing, row.worker_error})
+    if (!why.empty()) text += fmt::format("{:<11} {}\n", "", why);
   return text;
 }
 
 std::string selftest_summary(const SelftestReport& report) {
   std::string text;
   for (const SelftestRow& row : report.rows) {
-    if (row.missing.empty()) continue;
-    const std::string_view what = row.control ? "falsely accused"
-                                  : row.found ? "named wrongly"
-                                              : "missed";
-    text += fmt::format("{}: {}: {}\n   again   {}\n", what, row.name, row.missing, row.command);
+    const auto say = [&](std::string_view what, const std::string& why) {
+      if (why.empty()) return;
+      text += fmt::format("{}: {}: {}\n   again   {}\n", what, row.name, why, row.command);
+    };
+    say("worker error", row.worker_error);
+    say(wrong_word(row), row.missing);
   }
   text += fmt::format("{} of {} plants found, {} exactly named; {} false accusation{}\n",
                       report.plants_found(), report.plants(), report.plants_named(),
@@ -91,6 +100,7 @@ std::string selftest_json(const SelftestReport& report) {
       json["executions"] = row.executions;
       json["process_starts"] = row.process_starts;
       json["missing"] = row.missing;
+      if (!row.worker_error.empty()) json["worker_error"] = row.worker_error;
       json["command"] = row.command;
     }
     rows.push_back(std::move(json));

@@ -103,6 +103,25 @@ TEST(WorkingDirectoryTest, AFolderThatIsGoneIsSaidAndCannotBeEntered) {
   EXPECT_TRUE(fs::exists(content(directory, "path")));
 }
 
+TEST(WorkingDirectoryTest, AStartFolderThatIsGoneIsPutBackAndIsNotOneOfThatName) {
+  const fs::path home = fs::current_path();
+  const TemporaryFolder elsewhere;
+  fs::create_directory(elsewhere.path() / "unreachable");
+  {
+    const TemporaryFolder start;
+    fs::current_path(start.path());
+  }
+  WorkingDirectory directory;
+  const Cells fresh = directory.snapshot();
+  EXPECT_EQ(fresh, (Cells{{"path", "unreachable"}}));
+  fs::current_path(elsewhere.path());
+  EXPECT_THROW(directory.set(fresh), UsageError) << "the folder beside it is another";
+  EXPECT_EQ(fs::current_path(), fs::canonical(elsewhere.path()));
+  directory.restore();
+  EXPECT_EQ(directory.snapshot(), fresh);
+  fs::current_path(home);
+}
+
 class FloatingPointEnvironmentTest : public testing::Test {
  protected:
   ~FloatingPointEnvironmentTest() override { std::fesetenv(FE_DFL_ENV); }

@@ -63,6 +63,17 @@ TEST_F(BlobFolderTest, ATruncatedFileIsAnErrorAndIsWrittenAnew) {
   EXPECT_EQ(read(), tensor);
 }
 
+TEST_F(BlobFolderTest, WhatIsDamagedGoesSoThatItIsWrittenAnew) {
+  const BlobFolder blobs(folder.path());
+  EXPECT_FALSE(blobs.sound(tensor.type(), digest(tensor)));
+  write();
+  EXPECT_TRUE(blobs.sound(tensor.type(), digest(tensor)));
+  std::fstream(file(), std::ios::in | std::ios::out | std::ios::binary).put('\x55').put('\x55');
+  EXPECT_FALSE(blobs.sound(tensor.type(), digest(tensor)));
+  write();
+  EXPECT_EQ(read(), tensor) << "one of the same size would have stayed";
+}
+
 TEST_F(BlobFolderTest, TheSameBytesOfAnotherTypeAreAnError) {
   write();
   EXPECT_THROW(BlobFolder(folder.path()).read({Dtype::bf16, {3, 5}}, digest(tensor)), DatasetError);

@@ -134,6 +134,16 @@ TEST_F(JournalTest, TheNthAskForASequenceHasTheNthResult) {
   EXPECT_FALSE(journal.take(journal.next(sequence)).has_value());
 }
 
+TEST_F(JournalTest, OfOnePlaceTheLaterResultCounts) {
+  const Sequence sequence = Sequence::of(Order{7});
+  Journal first = begin();
+  const Journal::Place place = first.next(sequence);
+  first.append(place, {{{ended(Status::error, "lost")}, {}}, ""});
+  first.append(place, {{{ended(Status::error, "again")}, {}}, ""});
+  Journal journal = go_on();
+  EXPECT_EQ(journal.take(journal.next(sequence))->result.outcomes[0].detail, "again");
+}
+
 TEST_F(JournalTest, SequencesDifferInStepsPoisonAndThreads) {
   Sequence set = Sequence::of(Order{1});
   set.steps.insert(set.steps.begin(), Step::set("rng", "a"));
@@ -239,6 +249,20 @@ TEST_F(JournaledSupervisorTest, AnswersAsIfItHadRunAndStartsNothing) {
   EXPECT_EQ(supervisor.process_starts(), ran.process_starts());
   EXPECT_EQ(runs, 0u);
   EXPECT_EQ(supervisor.execute(plan_)[0].completed(), 0u) << "the next ask is another one";
+}
+
+TEST_F(JournaledSupervisorTest, WhatIsLostRunsAgain) {
+  Journal first = begin();
+  Supervisor(options(first)).execute(plan_);
+  Journal second = go_on();
+  SupervisorOptions again = options(second);
+  again.lost = [](const Sequence& sequence, const SequenceResult& result) {
+    return result.whole() && sequence.steps[0].case_index == 0;
+  };
+  std::size_t runs = 0;
+  again.progress = [&](std::size_t, std::size_t, std::size_t, const Outcome&) { ++runs; };
+  EXPECT_TRUE(Supervisor(again).execute(plan_)[0].whole());
+  EXPECT_EQ(runs, plan_[0].steps.size());
 }
 
 TEST_F(JournaledSupervisorTest, ABadEndIsKeptToo) {

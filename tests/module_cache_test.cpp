@@ -51,39 +51,40 @@ constexpr Faults kWeak{.weak_module_key = true};
 // One dtype, then another, at one geometry: each its own module.
 TEST_F(ModuleCacheTest, DtypesGetModulesOfTheirOwn) {
   ModuleCache& modules = cache();
-  const Module& f32 = modules.get(paged_decode(Dtype::f32), trace_);
-  const Module& f16 = modules.get(paged_decode(Dtype::f16), trace_);
+  const Module& f32 = *modules.share(paged_decode(Dtype::f32), trace_);
+  const Module& f16 = *modules.share(paged_decode(Dtype::f16), trace_);
   EXPECT_NE(&f32, &f16);
   EXPECT_TRUE(built_from(f32, paged_decode(Dtype::f32)));
   EXPECT_TRUE(built_from(f16, paged_decode(Dtype::f16)));
-  EXPECT_EQ(&modules.get(paged_decode(Dtype::f32), trace_), &f32);
+  EXPECT_EQ(modules.share(paged_decode(Dtype::f32), trace_).get(), &f32);
   EXPECT_EQ(toolchain_.compiles, 2);
 }
 
 TEST_F(ModuleCacheTest, PlantedWeakKeyHandsOutTheFirstDtypesModule) {
   ModuleCache& modules = cache(kWeak);
-  const Module& first = modules.get(paged_decode(Dtype::f32), trace_);
-  EXPECT_EQ(&modules.get(paged_decode(Dtype::f16), trace_), &first);
+  const Module& first = *modules.share(paged_decode(Dtype::f32), trace_);
+  EXPECT_EQ(modules.share(paged_decode(Dtype::f16), trace_).get(), &first);
   EXPECT_TRUE(built_from(first, paged_decode(Dtype::f32)));
-  EXPECT_NE(&modules.get(paged_decode(Dtype::f32, 128), trace_), &first)
+  EXPECT_NE(modules.share(paged_decode(Dtype::f32, 128), trace_).get(), &first)
       << "constants stay in the key";
 }
 
 TEST_F(ModuleCacheTest, PlantNeverReachesTheDisk) {
-  cache(kWeak).get(paged_decode(Dtype::f32), trace_);
-  cache_->get(paged_decode(Dtype::f16), trace_);
-  EXPECT_TRUE(built_from(cache().get(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
+  cache(kWeak).share(paged_decode(Dtype::f32), trace_);
+  cache_->share(paged_decode(Dtype::f16), trace_);
+  EXPECT_TRUE(
+      built_from(*cache().share(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
 }
 
 TEST_F(ModuleCacheTest, TouchTellsWhoBuiltTheCellForWhat) {
   ModuleCache& modules = cache(kWeak);
   trace_.begin("first");
-  modules.get(paged_decode(Dtype::f32), trace_);
+  modules.share(paged_decode(Dtype::f32), trace_);
   EXPECT_EQ(trace_.take(),
             (std::vector<CellTouch>{{"module_cache", "paged_decode_v1<D=64,GROUP=4>", true,
                                      "q=f32,k=f32,v=f32", "q=f32,k=f32,v=f32", "first"}}));
   trace_.begin("second");
-  modules.get(paged_decode(Dtype::f16), trace_);
+  modules.share(paged_decode(Dtype::f16), trace_);
   EXPECT_EQ(trace_.take(),
             (std::vector<CellTouch>{{"module_cache", "paged_decode_v1<D=64,GROUP=4>", false,
                                      "q=f32,k=f32,v=f32", "q=f32,k=f16,v=f32", "first"}}));
@@ -91,7 +92,7 @@ TEST_F(ModuleCacheTest, TouchTellsWhoBuiltTheCellForWhat) {
 
 TEST_F(ModuleCacheTest, SoundCellIsNamedByItsWholeSpec) {
   trace_.begin("run");
-  cache().get(paged_decode(Dtype::f16), trace_);
+  cache().share(paged_decode(Dtype::f16), trace_);
   const auto touches = trace_.take();
   ASSERT_EQ(touches.size(), 1u);
   EXPECT_EQ(touches[0].cell, "paged_decode_v1<D=64,GROUP=4>(q=f32,k=f16,v=f32)");
@@ -119,7 +120,7 @@ TEST_F(ModuleCacheTest, EightThreadsOnAColdKeyCompileOnce) {
     for (std::size_t i = 0; i < 8; ++i)
       threads.emplace_back([&, i] {
         start.arrive_and_wait();
-        got[i] = &modules.get(paged_decode(Dtype::f16), traces[i]);
+        got[i] = modules.share(paged_decode(Dtype::f16), traces[i]).get();
       });
   }
   EXPECT_EQ(toolchain_.compiles, 1);
@@ -143,7 +144,7 @@ int without_a_module(ModuleCache& modules, std::size_t threads) {
         Trace trace;
         start.arrive_and_wait();
         try {
-          modules.get(paged_decode(Dtype::f16), trace);
+          modules.share(paged_decode(Dtype::f16), trace);
         } catch (const DeviceError&) {
           without += trace.take().at(0).wrote ? 0 : 1;
         }
@@ -183,7 +184,7 @@ TEST_F(ModuleCacheTest, HitsInAnyOrderTellWhatEachRunNeeded) {
   ModuleCache& modules = cache(kWeak);
   trace_.begin("first");
   for (const Dtype k : {Dtype::f32, Dtype::f16, Dtype::f32, Dtype::bf16, Dtype::f16})
-    modules.get(paged_decode(k), trace_);
+    modules.share(paged_decode(k), trace_);
   std::vector<std::string> used;
   for (const CellTouch& touch : trace_.take()) {
     EXPECT_EQ(touch.cell, "paged_decode_v1<D=64,GROUP=4>");
@@ -210,7 +211,7 @@ TEST_F(ModuleCacheTest, ThreadsThatHitAndMissAtOnceEachGetTheirVariantsModule) {
         start.arrive_and_wait();
         for (std::size_t i = 0; i < 100; ++i) {
           const VariantSpec& variant = variants[(i + thread) % variants.size()];
-          wrong += !built_from(modules.get(variant, trace), variant);
+          wrong += !built_from(*modules.share(variant, trace), variant);
         }
       });
   }
@@ -220,10 +221,11 @@ TEST_F(ModuleCacheTest, ThreadsThatHitAndMissAtOnceEachGetTheirVariantsModule) {
 
 TEST_F(ModuleCacheTest, AVariantThatWasRestoredIsRenderedAndLoadedAgain) {
   ModuleCache& modules = cache();
-  modules.get(paged_decode(Dtype::f16), trace_);
+  modules.share(paged_decode(Dtype::f16), trace_);
   modules.restore();
   trace_.begin("again");
-  EXPECT_TRUE(built_from(modules.get(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
+  EXPECT_TRUE(
+      built_from(*modules.share(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
   EXPECT_TRUE(trace_.take().at(0).wrote);
   EXPECT_EQ(toolchain_.compiles, 1) << "the disk has it";
 }
@@ -231,11 +233,12 @@ TEST_F(ModuleCacheTest, AVariantThatWasRestoredIsRenderedAndLoadedAgain) {
 TEST_F(ModuleCacheTest, FailureIsNotRemembered) {
   ModuleCache& modules = cache();
   toolchain_.refuse = true;
-  EXPECT_THROW(modules.get(paged_decode(Dtype::f16), trace_), CompileError);
+  EXPECT_THROW(modules.share(paged_decode(Dtype::f16), trace_), CompileError);
   EXPECT_TRUE(trace_.take().empty());
   EXPECT_TRUE(modules.snapshot().empty());
   toolchain_.refuse = false;
-  EXPECT_TRUE(built_from(modules.get(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
+  EXPECT_TRUE(
+      built_from(*modules.share(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
 }
 
 TEST_F(ModuleCacheTest, PrepareTouchesNoCell) {
@@ -243,38 +246,39 @@ TEST_F(ModuleCacheTest, PrepareTouchesNoCell) {
   modules.prepare(paged_decode(Dtype::f32));
   EXPECT_TRUE(modules.snapshot().empty());
   EXPECT_EQ(backend_.loaded, 0);
-  modules.get(paged_decode(Dtype::f32), trace_);
+  modules.share(paged_decode(Dtype::f32), trace_);
   EXPECT_EQ(toolchain_.compiles, 1);
 }
 
 TEST_F(ModuleCacheTest, RestoreUnloadsEverything) {
   ModuleCache& modules = cache(kWeak);
-  modules.get(paged_decode(Dtype::f32), trace_);
+  modules.share(paged_decode(Dtype::f32), trace_);
   modules.restore();
   EXPECT_EQ(backend_.loaded, 0);
   EXPECT_TRUE(modules.snapshot().empty());
-  EXPECT_TRUE(built_from(modules.get(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
+  EXPECT_TRUE(
+      built_from(*modules.share(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f16)));
 }
 
 TEST_F(ModuleCacheTest, SetMakesExactlyTheCellsOfASnapshot) {
   ModuleCache& polluted = cache(kWeak);
-  polluted.get(paged_decode(Dtype::f32), trace_);
-  polluted.get(paged_decode(Dtype::f16, 128), trace_);
+  polluted.share(paged_decode(Dtype::f32), trace_);
+  polluted.share(paged_decode(Dtype::f16, 128), trace_);
   const std::vector<CellState> cells = polluted.snapshot();
   EXPECT_EQ(cells,
             (std::vector<CellState>{
                 {"paged_decode_v1<D=128,GROUP=4>", paged_decode(Dtype::f16, 128).canonical()},
                 {"paged_decode_v1<D=64,GROUP=4>", paged_decode(Dtype::f32).canonical()}}));
   ModuleCache& fresh = cache(kWeak);
-  fresh.get(paged_decode(Dtype::f16, 256), trace_);
+  fresh.share(paged_decode(Dtype::f16, 256), trace_);
   fresh.set(cells);
   EXPECT_EQ(fresh.snapshot(), cells);
-  EXPECT_TRUE(built_from(fresh.get(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f32)));
+  EXPECT_TRUE(built_from(*fresh.share(paged_decode(Dtype::f16), trace_), paged_decode(Dtype::f32)));
 }
 
 TEST_F(ModuleCacheTest, SetRefusesWhatItCannotMakeAndChangesNothing) {
   ModuleCache& modules = cache();
-  modules.get(paged_decode(Dtype::f32), trace_);
+  modules.share(paged_decode(Dtype::f32), trace_);
   const std::vector<CellState> before = modules.snapshot();
   const std::string f16 = paged_decode(Dtype::f16).canonical();
   EXPECT_THROW(modules.set({{"paged_decode_v1<D=64,GROUP=4>", f16}}), UsageError);

@@ -206,6 +206,24 @@ TEST_F(PackTest, AFullDiskIsOneErrorAndTheOldFileSurvives) {
   EXPECT_EQ(files().size(), 1u);
 }
 
+/// Nothing more can be opened, and a folder has to be before it is synced.
+TEST_F(PackTest, AFolderThatIsNotSyncedNamesTheNewFileAndNoOlderOne) {
+  write_pack(path_, {attention_case("old")});
+  PackWriter writer(path_, kProvenance);
+  writer.add(attention_case("new"));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit used_up = before;
+  used_up.rlim_cur = 3;  // Below what the writer holds, which stays open.
+  ::setrlimit(RLIMIT_NOFILE, &used_up);
+  const std::string message = dataset_error([&] { writer.commit(); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  expect_one_line_naming(message, "Too many open files");
+  expect_one_line_naming(message, "has been written");
+  EXPECT_EQ(message.find("older file"), std::string::npos) << message;
+  EXPECT_EQ(PackReader(path_).ids(), std::vector<std::string>{"new"});
+}
+
 TEST_F(PackTest, AFolderThatCannotBeWrittenIsNamed) {
   for (const fs::path& path : {folder_ / "absent" / "cases.h5", fs::path("/dev/null/cases.h5")}) {
     const std::string message = dataset_error([&] { PackWriter writer(path, kProvenance); });

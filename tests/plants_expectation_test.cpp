@@ -169,8 +169,27 @@ TEST_F(PlantsExpectationTest, AControlIsCleanOrAccused) {
   EXPECT_FALSE(accused.found);
   EXPECT_TRUE(accused.control);
   EXPECT_EQ(accused.missing.substr(0, 8), "accuses ");
+  clean.exit_code = 1;
+  EXPECT_EQ(compared_control("no plant", clean).missing, "exit code 1 without a finding");
+}
+
+TEST_F(PlantsExpectationTest, AWorkersBadEndAccusesNobodyAndIsExitCodeFive) {
+  RunReport clean;
   clean.exit_code = 5;
-  EXPECT_EQ(compared_control("no plant", clean).missing, "exit code 5 without a finding");
+  clean.worker_error = "the worker ended badly";
+  SelftestReport report;
+  report.rows = {compared_control("no plant", clean)};
+  EXPECT_EQ(report.rows[0].missing, "");
+  EXPECT_EQ(report.rows[0].worker_error, "the worker ended badly");
+  EXPECT_EQ(report.false_accusations(), 0u);
+  EXPECT_EQ(exit_code(report), 5);
+  report_.worker_error = clean.worker_error;
+  report.rows = {row()};
+  EXPECT_EQ(report.plants_named(), 1u) << "the plant was found and named all the same";
+  EXPECT_EQ(exit_code(report), 5);
+  report.rows = {compared_control("no plant", report_)};
+  EXPECT_EQ(report.false_accusations(), 1u) << "what is accused stays so";
+  EXPECT_EQ(exit_code(report), 5);
 }
 
 TEST(SelftestReportTest, TheMostSeriousOfInterruptedAccusedAndMissedWins) {
@@ -190,6 +209,9 @@ TEST(SelftestReportTest, TheMostSeriousOfInterruptedAccusedAndMissedWins) {
   EXPECT_EQ(exit_code(report), 1);
   EXPECT_EQ(report.plants_found(), 2u);
   EXPECT_EQ(report.plants_named(), 1u);
+  report.rows.back().missing.clear();
+  report.rows[2].missing = "exit code 1 without a finding";
+  EXPECT_EQ(exit_code(report), 1) << "a control that did not pass";
   report.rows[2].found = false;
   EXPECT_EQ(exit_code(report), 3);
   EXPECT_EQ(report.false_accusations(), 1u);

@@ -1,16 +1,15 @@
 // Runs that are killed, interrupted or out of time, gone on with: the built program from outside.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "datasets/fill.hpp"
+#include "harness/file_lock.hpp"
 #include "harness/journal.hpp"
-#include "tests/harness_process.hpp"
-#include "tests/test_home.hpp"
+#include "tests/program_home.hpp"
 
 namespace parity::test {
 namespace {
@@ -24,9 +23,6 @@ using std::chrono::milliseconds;
 constexpr const char* kPlanted =
     "--permute-order --plant weak_module_key --backend host "
     "--filter '*/d=64,hq=8,hkv=2,page=16/ragged'";
-/// Four cases, quick, and nothing to find.
-constexpr const char* kFourCases = "--permute-order --backend host --filter '*/empty'";
-
 /// Descriptors that processes other than this one hold below `folder` and whose names hold `word`:
 /// a worker, and all that it starts, has its log.
 std::size_t descriptors_below(const fs::path& folder, const std::string& word) {
@@ -42,29 +38,8 @@ std::size_t descriptors_below(const fs::path& folder, const std::string& word) {
   return count;
 }
 
-class ResumeTest : public ::testing::Test {
+class ResumeTest : public ProgramHomeTest {
  protected:
-  /// Modules are found by content, so each is compiled once for all tests.
-  void SetUp() override {
-    fs::create_directories(home());
-    fs::create_directories(test_home() / "modules");
-    fs::create_directory_symlink(test_home() / "modules", home() / "modules");
-  }
-  Ran harness(const std::string& arguments, const std::string& environment = "") const {
-    return run_harness(home(), arguments, environment);
-  }
-  fs::path home() const { return home_.path() / "home"; }
-  fs::path runs() const { return home() / "runs"; }
-  fs::path report() const { return home_.path() / "report.json"; }
-  std::string with_report(const std::string& arguments) const {
-    return arguments + " --json '" + report().string() + "'";
-  }
-  /// The only run folder.
-  fs::path run() const {
-    const std::vector<fs::path> all(fs::directory_iterator(runs()), fs::directory_iterator{});
-    EXPECT_EQ(all.size(), 1u);
-    return all.at(0);
-  }
   static void expect_refused(const Ran& ran, const std::string& mention) {
     EXPECT_EQ(ran.exit_code, 2) << ran.out << ran.err;
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
@@ -98,8 +73,6 @@ class ResumeTest : public ::testing::Test {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     return std::nullopt;
   }
-
-  TemporaryFolder home_;
   std::size_t workers_seen_ = 0;
 };
 
@@ -130,7 +103,9 @@ TEST_F(ResumeTest, KilledAnywhereItEndsAsIfItHadNotBeen) {
     EXPECT_EQ(descriptors_below(home(), ""), 0u) << "left behind after kill " << killed;
     if (!code) {
       ++killed;
-      begun = fs::exists(run() / "journal");
+      // That of the run before stays until this one begins its own.
+      const auto state = read_journal_state(run() / "journal");
+      begun = state && !state->ended;
       continue;
     }
     EXPECT_EQ(*code, 3);
@@ -146,13 +121,24 @@ TEST_F(ResumeTest, KilledAnywhereItEndsAsIfItHadNotBeen) {
 }
 
 TEST_F(ResumeTest, AnInterruptedRunSaysHowItGoesOn) {
-  const Ran unbroken = harness(with_report(kFourCases) + " --orders random:40");
+  // The first worker that starts after the journal's first result interrupts its parent.
+  const fs::path worker = scratch_.path() / "worker";
+  const fs::path interrupted = scratch_.path() / "interrupted";
+  std::ofstream(worker) << "[ $(cat '" << runs().string()
+                        << "'/*/journal | wc -l) -ge 2 ] && mkdir '" << interrupted.string()
+                        << "' && kill -INT $PPID\n"
+                        << "exec '" PARITY_HARNESS "' worker\n";
+  const std::string arguments_of_all =
+      with_report(kFourCases) + " --worker 'sh " + worker.string() + "'";
+  fs::create_directory(interrupted);  // No worker is the first.
+  const Ran unbroken = harness(arguments_of_all);
   ASSERT_EQ(unbroken.exit_code, 0) << unbroken.out << unbroken.err;
   const std::string want = read_file(report());
-  const Ran cut = harness(with_report(kFourCases) + " --orders random:40 --jobs 1",
-                          "timeout --preserve-status -s INT 0.7");
+  fs::remove_all(runs());
+  fs::remove(interrupted);
+  const Ran cut = harness(arguments_of_all + " --jobs 1");
   const std::size_t at = cut.out.find("   resume          ");
-  ASSERT_NE(at, std::string::npos) << cut.out << "(on a machine that runs 40 orders in a second)";
+  ASSERT_NE(at, std::string::npos) << cut.out << cut.err;
   const std::string command = cut.out.substr(at + 19, cut.out.find('\n', at) - at - 19);
   EXPECT_EQ(cut.exit_code, 5) << "nothing was found";
   const json told = json::parse(read_file(report()));
@@ -182,7 +168,7 @@ TEST_F(ResumeTest, AnEndedRunGivesItsReportAgain) {
   const Ran first = harness(with_report(kFourCases));
   const std::string want = read_file(report());
   fs::remove(report());
-  const fs::path other = home_.path() / "other.json";
+  const fs::path other = scratch_.path() / "other.json";
   const Ran again = harness("--resume " + run().filename().string() + " --json '" + other.string() +
                             "' --jobs 1");
   EXPECT_EQ(again.exit_code, 0) << again.err;
@@ -200,10 +186,9 @@ TEST_F(ResumeTest, WhatCannotBeGoneOnWithIsRefusedInOneLine) {
   ASSERT_EQ(harness(kFourCases).exit_code, 0);
   const JournalHead good = head();
   {
-    const int lock = open((run() / "lock").c_str(), O_RDWR | O_CLOEXEC);
-    ASSERT_EQ(flock(lock, LOCK_EX), 0);
+    const Descriptor lock(open((run() / "lock").c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(try_lock(lock, Lock::exclusive), Locked::by_us);
     expect_refused(harness("--resume '" + run().string() + "/'"), "another process");
-    close(lock);
   }
   JournalHead other = good;
   other.build = "0123";
@@ -219,16 +204,6 @@ TEST_F(ResumeTest, WhatCannotBeGoneOnWithIsRefusedInOneLine) {
   expect_refused(harness("--resume last"), "/no/such/folder");
   std::ofstream(run() / "journal") << "nonsense\n";
   expect_refused(harness("--resume last"), "damaged");
-}
-
-TEST_F(ResumeTest, ADamagedOutputIsNoKernelsFault) {
-  ASSERT_EQ(harness(kFourCases).exit_code, 0);
-  for (const auto& blob : fs::directory_iterator(run() / "blobs"))
-    std::ofstream(blob.path()) << std::string(fs::file_size(blob), 'x');
-  const Ran ran = harness("--resume last");
-  EXPECT_EQ(ran.exit_code, 5) << ran.out;
-  EXPECT_NE(ran.err.find("blobs"), std::string::npos) << ran.err;
-  EXPECT_EQ(harness(kFourCases).exit_code, 0) << "begun anew";
 }
 
 TEST_F(ResumeTest, ARunOutOfTimeGoesOnToFullCoverage) {

@@ -27,13 +27,13 @@ class RuntimeTest : public testing::Test {
 TEST_F(RuntimeTest, ScoresDoNotDriftWithoutThePlant) {
   const auto runtime = fake();
   for (const Dtype value : {Dtype::f16, Dtype::f32, Dtype::f16, Dtype::bf16})
-    EXPECT_EQ(runtime->score_drift(value), 1.0f);
+    EXPECT_EQ(runtime->score_factor(value), 1.0f);
 }
 
 TEST_F(RuntimeTest, DriftIsStateOfOneRuntime) {
   const auto polluted = fake({.drift = true});
-  polluted->score_drift(Dtype::f16);
-  EXPECT_EQ(fake({.drift = true})->score_drift(Dtype::f32), 1.0f);
+  polluted->score_factor(Dtype::f16);
+  EXPECT_EQ(fake({.drift = true})->score_factor(Dtype::f32), 1.0f);
 }
 
 TEST_F(RuntimeTest, EachHostThreadHasATraceOfItsOwn) {
@@ -43,7 +43,7 @@ TEST_F(RuntimeTest, EachHostThreadHasATraceOfItsOwn) {
   std::vector<CellTouch> touches;
   std::jthread([&] {
     runtime->trace().begin("other");
-    runtime->modules().get(spec, runtime->trace());
+    runtime->modules().share(spec, runtime->trace());
     touches = runtime->trace().take();
   }).join();
   ASSERT_EQ(touches.size(), 1u);
@@ -55,10 +55,10 @@ TEST_F(RuntimeTest, EachHostThreadHasATraceOfItsOwn) {
 TEST_F(RuntimeTest, FaultsReachTheModuleCache) {
   const VariantSpec spec{"paged_decode_v1", {{"D", 64}, {"GROUP", 4}}, {{"q", Dtype::f32}}};
   const auto sound = fake();
-  sound->modules().get(spec, sound->trace());
+  sound->modules().share(spec, sound->trace());
   EXPECT_EQ(sound->carriers().at(0)->snapshot().at(0).cell, spec.canonical());
   const auto weak = fake({.weak_module_key = true});
-  weak->modules().get(spec, weak->trace());
+  weak->modules().share(spec, weak->trace());
   EXPECT_EQ(weak->carriers().at(0)->snapshot().at(0).cell, "paged_decode_v1<D=64,GROUP=4>");
 }
 
@@ -99,7 +99,7 @@ TEST_F(RuntimeTest, ModulesUnloadBeforeTheirBackendGoes) {
   {
     Runtime runtime(std::make_unique<StrictBackend>(alive), std::make_unique<FakeToolchain>(),
                     folder_.path());
-    runtime.modules().get({"paged_decode_v1", {}, {}}, runtime.trace());
+    runtime.modules().share({"paged_decode_v1", {}, {}}, runtime.trace());
   }
   EXPECT_EQ(alive, 0);
 }
@@ -115,7 +115,7 @@ TEST_F(RuntimeTest, HostRuntimeLoadsWhatTheDiskCacheKeeps) {
   const VariantSpec spec = split_kv_merge_variant(Dtype::f32, Dtype::f16, 64);
   for (const char* when : {"cold", "warm"}) {
     const auto runtime = make_runtime(BackendKind::host, folder_.path());
-    EXPECT_NO_THROW(runtime->modules().get(spec, runtime->trace())) << when;
+    EXPECT_NO_THROW(runtime->modules().share(spec, runtime->trace())) << when;
   }
 }
 

@@ -76,6 +76,34 @@ TEST_F(ScheduleTest, RandomOrdersFillTheBudgetAndOnlyThat) {
     EXPECT_EQ(order_of(again.run.sequences[i]), order_of(filled.run.sequences[i]));
 }
 
+/// Answers at once, and keeps nothing.
+class QuickWorker final : public Executor {
+ public:
+  std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override {
+    std::vector<SequenceResult> results(sequences.size());
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      results[i].outcomes.resize(sequences[i].steps.size());
+      for (Outcome& outcome : results[i].outcomes) outcome.status = Status::ok;
+    }
+    return results;
+  }
+  const CarrierAbilities& abilities() override { return none_; }
+
+ private:
+  CarrierAbilities none_;
+};
+
+TEST_F(ScheduleTest, WhatIsPlannedUpToTheMostRandomRunsIsRun) {
+  const SimulatedSuite many(800);  // so many that the last batch plans pairs that none did before
+  QuickWorker quick;
+  const Plan plan = make_plan(many.cases(), Permute::order, {false, 1}, 0);
+  const ScheduleRun done =
+      run_schedule(many.cases(), plan, {Permute::order, 0, [] { return true; }}, quick);
+  EXPECT_GT(done.run.sequences.size(), 300u);
+  EXPECT_EQ(done.ledger.adjacent().planned, done.ledger.adjacent().exercised);
+  EXPECT_LT(done.ledger.adjacent().exercised, done.ledger.adjacent().possible);
+}
+
 TEST_F(ScheduleTest, AStoppedPlanIsNotWhole) {
   worker_.stop();
   const ScheduleRun done = run({}, [] { return true; });

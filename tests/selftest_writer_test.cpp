@@ -76,6 +76,24 @@ TEST(SelftestWriterTest, WhatIsMissingStandsUnderItsRowAndAtTheEnd) {
             "1 of 2 plants found, 1 exactly named; 1 false accusation\n");
 }
 
+TEST(SelftestWriterTest, AWorkerErrorIsNoAccusation) {
+  SelftestRow row = control_row();
+  row.worker_error = "the worker ended badly";
+  row.command = "harness run --permute-order";
+  EXPECT_NE(selftest_line(row).find("\n            the worker ended badly\n"), std::string::npos);
+  EXPECT_EQ(selftest_line(row).find("clean ", 12), std::string::npos) << selftest_line(row);
+  SelftestReport report;
+  report.rows = {row, plant_row()};
+  EXPECT_EQ(selftest_summary(report),
+            "worker error: no plant: the worker ended badly\n"
+            "   again   harness run --permute-order\n"
+            "1 of 1 plants found, 1 exactly named; 0 false accusations\n");
+  const nlohmann::json json = nlohmann::json::parse(selftest_json(report));
+  EXPECT_EQ(json["rows"][0]["worker_error"], "the worker ended badly");
+  EXPECT_FALSE(json["rows"][1].contains("worker_error"));
+  EXPECT_EQ(json["exit_code"], 5);
+}
+
 TEST(SelftestWriterTest, JsonHoldsAllButTheSeconds) {
   SelftestReport report;
   report.backend = "host";

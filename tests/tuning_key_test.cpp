@@ -209,6 +209,29 @@ TEST(RecordedClockTest, DtypesAloneAndPageSizeAloneChangeTheChoice) {
   EXPECT_NE(recorded(small_pages).pages_per_chunk, half.pages_per_chunk);
 }
 
+TEST(RecordedClockTest, CountsOnAsManyBlocksAsTheModuleOfThatArchitecturePromises) {
+  EXPECT_EQ(compute_capability("sm_90a"), 90u);
+  EXPECT_EQ(compute_capability("sm_120"), 120u);
+  EXPECT_EQ(compute_capability("x86_64+avx2"), 0u);
+  TuningKey key = sample_tuning_key();
+  key.head_dim = 64;
+  key.group_size = 4;
+  const auto at_once = [&](const char* architecture) {
+    return paged_decode_blocks_at_once(key.choice(), architecture);
+  };
+  EXPECT_EQ(at_once("x86_64+avx2"), 4);
+  EXPECT_EQ(at_once("sm_90a"), 4);
+  EXPECT_EQ(at_once("sm_120"), 3);
+  // 32 blocks: one wave where four run at once, two where three do.
+  key.batch = 32;
+  key.total_slots = 32 * key.longest_slots;
+  const TunedPlan whole{4, 4};
+  key.architecture = "sm_90a";
+  const double one_wave = RecordedClock().time(key, whole);
+  key.architecture = "sm_120";
+  EXPECT_EQ(RecordedClock().time(key, whole), 2 * one_wave);
+}
+
 TEST(RecordedClockTest, SplitsALongRowToFillTheDeviceAndLeavesManyRowsWhole) {
   TuningKey key = sample_tuning_key();
   key.multiprocessors = 132;

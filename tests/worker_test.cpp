@@ -91,8 +91,9 @@ TEST_F(WorkerTest, HelloSaysWhatItIsAndWhatNobodyLooksAt) {
   EXPECT_FALSE(reply.device_arch.empty());
   EXPECT_EQ(std::count(reply.kernels.begin(), reply.kernels.end(), "paged_decode_v1"), 1);
   const std::vector<std::string> carriers = {
-      "module_cache",     "workspace_pool", "autotune_memo",     "graph_cache",
-      "device_constants", "environment",    "working_directory", "floating_point_environment"};
+      "module_cache", "workspace_pool",    "autotune_memo",
+      "graph_cache",  "device_constants",  "rng_streams",
+      "environment",  "working_directory", "floating_point_environment"};
   EXPECT_EQ(reply.carriers.probe, carriers);
   EXPECT_EQ(reply.carriers.restore, carriers);
   std::vector<std::string> settable = carriers;
@@ -232,10 +233,10 @@ TEST_F(WorkerTest, AWrongRequestIsAnsweredAndTheWorkerLivesOn) {
   const std::string unpacked = "paged_decode_v1/q=f32,k=f32,v=f32/d=96,hq=2,hkv=2,page=1/short";
   EXPECT_EQ(run(*worker, unpacked).status, Status::error);
   const Outcome carrier = parse_done_reply(ask(*worker, restore_request("memo")));
-  EXPECT_EQ(
-      carrier.detail,
-      "no carrier is called 'memo'; there are module_cache, workspace_pool, autotune_memo, "
-      "graph_cache, device_constants, environment, working_directory, floating_point_environment");
+  EXPECT_EQ(carrier.detail,
+            "no carrier is called 'memo'; there are module_cache, workspace_pool, autotune_memo, "
+            "graph_cache, device_constants, rng_streams, environment, working_directory, "
+            "floating_point_environment");
   EXPECT_EQ(parse_done_reply(ask(*worker, set_request("module_cache", "?"))).status, Status::error);
   EXPECT_EQ(run(*worker, kF32).status, Status::ok);
 }

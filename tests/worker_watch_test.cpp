@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -130,25 +129,6 @@ TEST(WorkerWatchOfAProcessTest, AVariableThatARunLeavesNamesItsWriter) {
   unsetenv("PARITY_TEST_LEFT");
   EXPECT_EQ(outcomes[0].cells,
             (Cells{{"environment", "PARITY_TEST_LEFT", false, "1", "unset", "polluter"}}));
-}
-
-TEST(WorkerWatchOfAProcessTest, LookingCostsLittleBesideARun) {
-  const Environment environment;
-  const WorkingDirectory directory;
-  const FloatingPointEnvironment mode;
-  WorkerWatch watch({&environment, &directory, &mode});
-  const std::vector<RunRequest> one = {{"a", 0}};
-  std::vector<Outcome> outcomes(1);
-  double best = 1.0;  // the least of several: others use this machine too
-  for (int i = 0; i < 50; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    watch.begin();
-    watch.end(one, outcomes);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    best = std::min(best, took.count());
-  }
-  RecordProperty("microseconds", static_cast<int>(best * 1e6));
-  EXPECT_LT(best, 1e-3) << "seconds";
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr u32 kGroup = PARITY_GROUP;
 constexpr bool kSoftcap = PARITY_SOFTCAP != 0;
 constexpr u32 kUnroll = PARITY_TILE;  // tokens of a stream in flight
 static_assert(kThreads == kPagedDecodeThreads);
-constexpr u32 kBlocksAtOnce =
-    paged_decode_blocks_at_once(kHeadDim, kGroup, sizeof(K) + sizeof(V), kUnroll, kSoftcap);
+constexpr u32 kBlocksAtOnce = paged_decode_blocks_at_once(kCapability, kHeadDim, kGroup,
+                                                          sizeof(K) + sizeof(V), kUnroll, kSoftcap);
 constexpr u32 kTile = kStreams * kUnroll;
 constexpr u32 kChainTiles = kLongestChain / kUnroll;
 

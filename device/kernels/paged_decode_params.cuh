@@ -13,17 +13,18 @@ constexpr unsigned kPagedDecodeThreads = 128;
 
 /// Blocks that a multiprocessor holds at once: as many as the registers of a tile allow without
 /// spilling on any architecture, for loads in flight are what counts. `pool_bytes`: of an element
-/// of k and one of v. `tile`: tokens of a stream in flight.
-PARITY_BOTH_SIDES constexpr unsigned paged_decode_blocks_at_once(unsigned head_dim,
+/// of k and one of v. `tile`: tokens of a stream in flight. `capability`: 90 of sm_90a, 0 of the
+/// host; the module and who plans for it ask with the same.
+PARITY_BOTH_SIDES constexpr unsigned paged_decode_blocks_at_once(unsigned capability,
+                                                                 unsigned head_dim,
                                                                  unsigned group_bucket,
-                                                                 unsigned pool_bytes,
-                                                                 unsigned tile, bool softcap) {
+                                                                 unsigned pool_bytes, unsigned tile,
+                                                                 bool softcap) {
   if (tile > 4) return pool_bytes <= 2 ? 4 : pool_bytes <= 4 ? 3 : 2;
   if (group_bucket <= 2) return 4;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-  if (group_bucket == 4) return 3;  // code for these takes a few registers more; plans expect 4
-#endif
-  if (group_bucket == 4) return pool_bytes <= 4 && head_dim <= 128 && !softcap ? 4 : 3;
+  // The same text takes a few registers more elsewhere.
+  const bool is_tight = capability != 0 && (capability < 90 || capability >= 120);
+  if (group_bucket == 4) return pool_bytes <= 4 && head_dim <= 128 && !softcap && !is_tight ? 4 : 3;
   return 2;
 }
 

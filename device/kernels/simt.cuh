@@ -6,6 +6,17 @@
 
 #include "host_abi.cuh"
 
+namespace parity {
+
+/// Compute capability: 90 of sm_90a; 0 of the host.
+#if defined(__CUDA_ARCH__)
+inline constexpr u32 kCapability = __CUDA_ARCH__ / 10;
+#else
+inline constexpr u32 kCapability = 0;
+#endif
+
+}  // namespace parity
+
 #if !defined(PARITY_HOST_MODULE)
 
 #define PARITY_DEVICE __device__ __forceinline__

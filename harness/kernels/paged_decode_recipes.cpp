@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/errors.hpp"
+#include "device/ceil_divide.hpp"
 #include "harness/kernels/paged_decode_inputs.hpp"
 
 namespace parity {
@@ -60,7 +61,7 @@ std::vector<PagedRow> paged_decode_rows(std::string_view recipe, std::int64_t pa
 
 std::int64_t pages_of(const PagedRow& row, std::int64_t page_size) {
   if (row.tokens == 0) return 0;
-  return (row.first_page_offset + row.tokens + page_size - 1) / page_size;
+  return ceil_divide(row.first_page_offset + row.tokens, page_size);
 }
 
 }  // namespace parity

@@ -39,7 +39,7 @@ std::string launch(Runtime& runtime, const Case& c, const DeviceTensors& buffers
 KernelSpec paged_decode_v1_spec() {
   KernelSpec spec = paged_decode_spec("paged_decode_v1", smoke());
   spec.published = paged_decode_published("paged_decode_v1", {""});
-  spec.published.push_back(
+  spec.published.emplace_back(
       "paged_decode_v1/q=bf16,k=bf16,v=bf16/d=128,hq=32,hkv=8,page=16/context32k");
   spec.modules = modules;
   spec.launch = launch;

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <set>
 
 #include "device/faults.hpp"
@@ -140,6 +140,7 @@ SelftestRow compared(const Plant& plant, const RunReport& report) {
   SelftestRow row;
   row.leak_class = plant.leak_class;
   row.name = plant.name;
+  row.worker_error = report.worker_error;
   const std::string blame = blame_missing(plant, report);
   const std::string symptom = symptom_missing(plant, report);
   const std::string sequence = sequence_missing(plant, report);
@@ -165,11 +166,12 @@ SelftestRow compared_control(std::string_view name, const RunReport& report) {
   row.leak_class = "clean";
   row.name = name;
   row.control = true;
-  row.found = row.exact = row.carrier_right = report.exit_code == 0;
-  if (row.found) return row;
-  const Ids accused = blamed(report);
-  row.missing = accused.empty() ? fmt::format("exit code {} without a finding", report.exit_code)
-                                : fmt::format("accuses {}", fmt::join(accused, ", "));
+  row.worker_error = report.worker_error;
+  row.found = row.exact = row.carrier_right = report.findings.empty();
+  if (!row.found)
+    row.missing = fmt::format("accuses {}", fmt::join(blamed(report), ", "));
+  else if (report.exit_code != 0 && report.worker_error.empty())
+    row.missing = fmt::format("exit code {} without a finding", report.exit_code);
   return row;
 }
 

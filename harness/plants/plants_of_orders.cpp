@@ -62,7 +62,7 @@ constexpr std::array kGraphs = {
 };
 constexpr std::array kGraphThenGraph = {"*graph=1*"sv, "*graph=1*"sv};
 
-constexpr std::array<Plant, 18> kPlants = {{
+constexpr std::array<Plant, 19> kPlants = {{
     {.name = "weak_module_key",
      .what =
          "Modules are kept by kernel name and integer constants, so the first dtypes to compile "
@@ -191,6 +191,16 @@ constexpr std::array<Plant, 18> kPlants = {{
      .fault = &Faults::drift,
      .leak_class = "sticky",
      .expected_fingerprint = "bits",
+     .cases = kValues,
+     .sequence = kAfterF16},
+    {.name = "rng_offset_carry",
+     .what =
+         "f16 values draw from a stream of random numbers, and others, which dither with it from "
+         "its start, go on from there.",
+     .fault = &Faults::rng_offset_carry,
+     .leak_class = "counter",
+     .expected_carrier = "rng_streams",
+     .expected_grade = "confirmed",
      .cases = kValues,
      .sequence = kAfterF16},
     {.name = "self_pollution",

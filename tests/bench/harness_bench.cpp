@@ -8,10 +8,14 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "device/environment.hpp"
+#include "device/floating_point_environment.hpp"
 #include "device/kernel_text.hpp"
 #include "device/paged_decode_v1.hpp"
 #include "device/paged_decode_v2.hpp"
+#include "device/working_directory.hpp"
 #include "harness/case.hpp"
 #include "harness/judge.hpp"
 #include "harness/kernels/paged_decode_expectation.hpp"
@@ -20,6 +24,7 @@
 #include "harness/paths.hpp"
 #include "harness/protocol.hpp"
 #include "harness/worker_process.hpp"
+#include "harness/worker_watch.hpp"
 #include "reference/paged_decode.hpp"
 #include "tests/bench/benches.hpp"
 #include "tests/fake_device.hpp"
@@ -102,6 +107,20 @@ void worker_run(const std::string& backend, benchmark::State& state) {
   worker->finish(bye_request(), kFarewell);
 }
 
+/// Before and after a run: whether ambient state has changed.
+void look_around(benchmark::State& state) {
+  const Environment environment;
+  const WorkingDirectory directory;
+  const FloatingPointEnvironment mode;
+  WorkerWatch watch({&environment, &directory, &mode});
+  const std::vector<RunRequest> one = {{"a", 0}};
+  std::vector<Outcome> outcomes(1);
+  for (auto _ : state) {
+    watch.begin();
+    watch.end(one, outcomes);
+  }
+}
+
 void judge_one(benchmark::State& state) {
   const PackOutput want = build_case(decode_case("ragged")).outputs.at(0);
   Tensor got(want.type);
@@ -142,7 +161,7 @@ void module_hit(benchmark::State& state) {
       paged_decode_v1_variant({Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, 128, 4});
   for (auto _ : state) {
     runtime->trace().begin("bench");
-    benchmark::DoNotOptimize(&runtime->modules().get(variant, runtime->trace()));
+    benchmark::DoNotOptimize(runtime->modules().share(variant, runtime->trace()));
   }
 }
 
@@ -186,6 +205,7 @@ void add_harness_benches(Bench& bench) {
       ->UseManualTime();
   bench.add("worker/one_run", [backend](benchmark::State& state) { worker_run(backend, state); })
       ->UseRealTime();
+  bench.add("worker/look_around", look_around);
   bench.add("judge/one_output", judge_one);
   for (const std::string recipe : {"ragged", "long"})
     bench.add("reference/paged_decode/" + recipe,

@@ -9,9 +9,9 @@
 namespace parity {
 namespace {
 
-class Session {
+class RandomRounds {
  public:
-  explicit Session(Lab& lab) : lab_(lab), suite_(lab), original_(lab.cases.size()) {
+  explicit RandomRounds(Lab& lab) : lab_(lab), suite_(lab), original_(lab.cases.size()) {
     std::iota(original_.begin(), original_.end(), std::size_t{0});
   }
 
@@ -60,7 +60,7 @@ class Session {
 class IDFlakies final : public Detector {
  public:
   std::string_view name() const override { return "iDFlakies + ddmin"; }
-  Detection run(Lab& lab) const override { return Session(lab).run(); }
+  Detection run(Lab& lab) const override { return RandomRounds(lab).run(); }
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Contest {
   std::size_t cases = 12;
   std::size_t placements = 20;
   std::uint64_t seed = 0;
-  std::size_t budget = 0;  ///< executions; 0: those of the Tuscan plan and 20 rounds of all cases
+  std::size_t budget = 0;  ///< executions; 0: the Tuscan plan and 19 rounds more
   std::size_t executions() const { return budget != 0 ? budget : cases * (cases + 20); }
 };
 
