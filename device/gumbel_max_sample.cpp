@@ -13,6 +13,7 @@
 #include "device/argument_checks.hpp"
 #include "device/ceil_divide.hpp"
 #include "device/kernels/gumbel_max_sample_params.cuh"
+#include "device/planted_draw.hpp"
 
 namespace parity {
 namespace {
@@ -115,6 +116,12 @@ void combine(Runtime& runtime, const GumbelMaxSampleArgs& args, std::int64_t spl
                   .output = args.token});
 }
 
+VariantSpec planted_variant(const Faults& faults, Dtype logits) {
+  VariantSpec variant = gumbel_max_sample_variant(logits);
+  if (faults.noise_in_logits_dtype) variant.dtypes.emplace_back("noise", logits);
+  return variant;
+}
+
 }  // namespace
 
 std::int64_t gumbel_max_workspace_bytes(std::int64_t rows, std::int64_t splits) {
@@ -148,8 +155,10 @@ std::string gumbel_max_sample(Runtime& runtime, const GumbelMaxSampleArgs& args)
   HeldWorkspace held;
   if (splits > 1 && logits[0] > 0)
     held = HeldWorkspace::in(runtime, args, gumbel_max_workspace_bytes(logits[0], splits));
-  const VariantSpec variant = gumbel_max_sample_variant(args.logits.type.dtype);
-  const GumbelMaxSampleParams params = params_of(args, splits, held.memory.data);
+  const VariantSpec variant = planted_variant(runtime.faults(), args.logits.type.dtype);
+  const PlantedDraw draw(runtime, args.logits.type.dtype, args.step);
+  GumbelMaxSampleParams params = params_of(args, splits, held.memory.data);
+  params.step = draw.step();
   runtime.launch({.variant = variant,
                   .shape = {.grid = {static_cast<std::uint32_t>(logits[0] * splits)},
                             .block = {kGumbelThreads}},

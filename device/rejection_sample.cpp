@@ -13,6 +13,7 @@
 #include "device/argument_checks.hpp"
 #include "device/ceil_divide.hpp"
 #include "device/kernels/rejection_sample_params.cuh"
+#include "device/planted_draw.hpp"
 
 namespace parity {
 namespace {
@@ -139,9 +140,12 @@ class Launcher {
   Launcher(Runtime& runtime, const RejectionSampleArgs& args, std::int64_t splits)
       : runtime_(runtime),
         args_(args),
+        draw_(runtime, args.probs.type.dtype, args.step),
         variant_(rejection_sample_variant(args.probs.type.dtype, args.top_p.type.dtype,
                                           args.draw.has_value())),
-        params_(params_of(args, splits)) {}
+        params_(params_of(args, splits)) {
+    params_.step = draw_.step();
+  }
 
   unsigned launches() const { return launches_; }
 
@@ -178,6 +182,7 @@ class Launcher {
 
   Runtime& runtime_;
   const RejectionSampleArgs& args_;
+  const PlantedDraw draw_;
   const VariantSpec variant_;
   RejectionSampleParams params_;
   unsigned launches_ = 0;

@@ -10,6 +10,11 @@
 namespace parity {
 
 using Logit = PARITY_DTYPE_LOGITS;
+#if defined(PARITY_DTYPE_NOISE)  // by the plant noise_in_logits_dtype alone
+using Noise = PARITY_DTYPE_NOISE;
+#else
+using Noise = f32;
+#endif
 
 constexpr u32 kPack = 8;
 constexpr u32 kNoIndex = 0xffffffffu;
@@ -67,7 +72,7 @@ PARITY_DEVICE void consider_drawn(const f32 (&values)[kPack], u32 first, const D
         continue;
       }
       if (is_below(best.floor, logit, draw.inverse, random.word[j])) continue;
-      const f32 score = gumbel_score(logit, draw.temperature, random.word[j]);
+      const f32 score = gumbel_score<Noise>(logit, draw.temperature, random.word[j]);
       best.consider(score, first + group + j);
       // Infinity is no floor: of infinite logits the first wins, and it may be another thread's.
       if (score <= kLargestF32) best.floor = larger(best.floor, score);

@@ -44,13 +44,15 @@ PARITY_DEVICE f32 gumbel_noise_bound(u32 word) {
 }
 
 /// logit / temperature + noise in f32, of a logit above -infinity. A quotient that overflows is the
-/// largest number of its sign, so that an infinite logit beats it and it beats none at all.
+/// largest number of its sign, so that an infinite logit beats it and it beats none at all. Noise:
+/// what the noise is rounded to, f32 unless a plant would have it otherwise.
+template <class Noise = f32>
 PARITY_DEVICE f32 gumbel_score(f32 logit, f32 temperature, u32 word) {
   if (logit == infinity()) return logit;
   f32 quotient = logit / temperature;
   if (quotient > kLargestF32) quotient = kLargestF32;
   if (quotient < -kLargestF32) quotient = -kLargestF32;
-  return quotient + gumbel_noise(word);
+  return quotient + to_float(from_float<Noise>(gumbel_noise(word)));
 }
 
 // What the shortcut below may be off by: 6·2^-24 of |logit/temperature| (the reciprocal, its
