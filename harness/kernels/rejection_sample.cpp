@@ -11,16 +11,16 @@ namespace {
 
 /// Each pair differs in one dtype alone: a model that samples as another of its vocabulary does.
 std::vector<std::string> smoke() {
-  return {
-      "rejection_sample/probs=f16,filter=bf16/v=4097,b=8,draw=none,order=joint,splits=1/ordinary",
-      "rejection_sample/probs=f32,filter=bf16/v=4097,b=8,draw=none,order=joint,splits=1/ordinary",
-      "rejection_sample/probs=bf16,filter=f32/v=1027,b=8,draw=probs,order=top_k_first,splits=2/"
-      "ordinary",
-      "rejection_sample/probs=f16,filter=f32/v=1027,b=8,draw=probs,order=top_k_first,splits=2/"
-      "ordinary",
-      "rejection_sample/probs=f32,filter=f32/v=257,b=8,draw=probs,order=joint,splits=auto/invalid",
-      "rejection_sample/probs=bf16,filter=f32/v=257,b=8,draw=probs,order=joint,splits=auto/"
-      "invalid"};
+  std::vector<std::string> ids;
+  for (const char* shape :
+       {"probs=f16,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary",
+        "probs=f32,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary",
+        "probs=bf16,filter=f32/v=515,b=64,draw=probs,order=top_k_first,splits=2/ordinary",
+        "probs=f16,filter=f32/v=515,b=64,draw=probs,order=top_k_first,splits=2/ordinary",
+        "probs=f32,filter=f32/v=4097,b=8,draw=probs,order=joint,splits=3/invalid",
+        "probs=bf16,filter=f32/v=4097,b=8,draw=probs,order=joint,splits=3/invalid"})
+    ids.push_back(std::string("rejection_sample/") + shape);
+  return ids;
 }
 
 /// What real models have, at batches of one and of many.

@@ -66,8 +66,8 @@ constexpr std::array kGumbels = {
     "gumbel_max_sample/logits=f16/v=4097,b=3,splits=auto/plain"sv,
 };
 constexpr std::array kRejections = {
-    "rejection_sample/probs=f16,filter=bf16/v=4097,b=8,draw=none,order=joint,splits=1/ordinary"sv,
-    "rejection_sample/probs=f32,filter=bf16/v=4097,b=8,draw=none,order=joint,splits=1/ordinary"sv,
+    "rejection_sample/probs=f16,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary"sv,
+    "rejection_sample/probs=f32,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary"sv,
 };
 constexpr std::array kSamplers = {kGumbels[0], kGumbels[1], kRejections[0], kRejections[1]};
 constexpr std::array kAnyThenAny = {"*"sv, "*"sv};
