@@ -3,35 +3,29 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "datasets/errors.hpp"
 #include "device/cache_folder.hpp"
 #include "harness/commands.hpp"
 #include "harness/file_lock.hpp"
 #include "harness/paths.hpp"
 #include "harness/run_folder.hpp"
+#include "harness/shown_text.hpp"
 
 namespace parity {
 namespace {
 
 constexpr int kDamaged = 1;
 
-/// A path on one line, whatever its name holds: control characters, and the backslash that shows
-/// them, as \xHH.
 std::string shown(const std::filesystem::path& path) {
-  std::string out;
-  for (const char c : path.string()) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f || c == '\\')
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
+  return parity::shown(path.string());
 }
 
 void print_foreign(const CacheFolder& found) {
@@ -148,8 +142,28 @@ int verify(const std::filesystem::path& folder) {
   return damaged > 0 ? kDamaged : 0;
 }
 
-int clear(const std::filesystem::path& folder) {
-  const CacheFolder found = read_cache_folder(folder);
+/// Why the modules stay as they are; empty: nobody else uses them for as long as `lock` lives. A
+/// source that goes before its compiler reads it would be taken for a fault of its case.
+std::string in_use(const std::filesystem::path& path, Descriptor& lock) {
+  lock = Descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const Locked held = lock.number() < 0 ? Locked::failed : try_lock(lock, Lock::exclusive);
+  if (held == Locked::by_us) return {};
+  if (held == Locked::by_another) return "a run uses them; clear again when it has ended";
+  return fmt::format(
+      "whether a run uses them is not known, as {} cannot be locked ({}); remove the folder when "
+      "none does",
+      shown(path), std::strerror(errno));
+}
+
+void clear_modules(const Paths& folders) {
+  const CacheFolder found = read_cache_folder(folders.modules);
+  Descriptor lock;
+  const std::string why = found.entries.empty() ? "" : in_use(folders.modules_lock, lock);
+  if (!why.empty()) {
+    fmt::print("removed 0 entries from {}; its {} entries of {} bytes stay: {}\n",
+               shown(folders.modules), found.entries.size(), found.bytes(), why);
+    return;
+  }
   std::size_t entries = 0;
   std::uint64_t bytes = 0;
   for (const CacheEntry& entry : found.entries) {
@@ -158,14 +172,24 @@ int clear(const std::filesystem::path& folder) {
     bytes += removed.bytes;
   }
   fmt::print("removed {} entries of {} bytes from {}; {} foreign files left\n", entries, bytes,
-             shown(folder), found.foreign.size());
-  return 0;
+             shown(folders.modules), found.foreign.size());
+}
+
+/// Only a run makes what is missing: who looks at a home may not be able to write there.
+Paths looked_at() {
+  Paths folders = paths_as_they_are();
+  const std::filesystem::path home = folders.modules.parent_path();
+  std::error_code ignored;
+  if (!std::filesystem::exists(home, ignored) || std::filesystem::is_directory(home, ignored))
+    return folders;
+  throw DatasetError(fmt::format(
+      "{} is no folder; set PARITY_HOME to the folder of modules, packs and runs", home.string()));
 }
 
 }  // namespace
 
 int cache_command(const Options& options) {
-  const Paths folders = paths();
+  const Paths folders = looked_at();
   int code = 0;
   switch (options.cache) {
     case CacheAction::info:
@@ -176,7 +200,7 @@ int cache_command(const Options& options) {
       code = verify(folders.modules);
       break;
     case CacheAction::clear:
-      code = clear(folders.modules);
+      clear_modules(folders);
       clear_store(folders);
       break;
   }

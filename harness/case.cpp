@@ -11,6 +11,7 @@
 
 #include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
+#include "harness/shown_text.hpp"
 
 namespace parity {
 namespace {
@@ -241,12 +242,8 @@ bool Case::degenerate() const {
 }
 
 Case parse_case(std::span<const KernelSpec> kernels, std::string_view id) {
-  if (!std::all_of(id.begin(), id.end(), is_id_character)) {
-    std::string shown(id);  // on one line, whatever was typed
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    malformed(shown, "an id holds only letters, digits and _=,./+-");
-  }
+  if (!std::all_of(id.begin(), id.end(), is_id_character))
+    malformed(shown(id), "an id holds only letters, digits and _=,./+-");
   const std::vector<std::string_view> parts = split(id, '/');
   if (parts.size() != 4)
     malformed(id, fmt::format("an id is {}: four parts, found {}", kGrammar, parts.size()));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace parity {
 namespace {
@@ -31,6 +32,11 @@ bool wait_for_lock(const Descriptor& file, Lock lock) {
     result = fcntl(file.number(), F_OFD_SETLKW, &whole);
   } while (result != 0 && errno == EINTR);
   return result == 0;
+}
+
+Descriptor hold_shared(const std::filesystem::path& path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644));
+  return file.number() >= 0 && wait_for_lock(file, Lock::shared) ? std::move(file) : Descriptor();
 }
 
 bool locked_by_another(const Descriptor& file) {

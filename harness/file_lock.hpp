@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 #include "harness/child_process.hpp"
 
@@ -18,6 +19,11 @@ Locked try_lock(const Descriptor& file, Lock lock);
 
 /// Waits until nobody is in the way. False as Locked::failed.
 bool wait_for_lock(const Descriptor& file, Lock lock);
+
+/// A shared lock on `path`, made where it is missing, once nobody is in the way; open as long as
+/// the lock is held. Holds nothing where that cannot be had (errno says why): a file system without
+/// locks, a folder that cannot be written.
+Descriptor hold_shared(const std::filesystem::path& path);
 
 /// Whether another open file holds one. Takes nothing, not even for a moment, so that it is in
 /// nobody's way.

@@ -30,6 +30,11 @@ std::size_t visit_lines(const std::string& text, const Visit& visit) {
   return sound;
 }
 
+std::optional<JournalEnd> end_in(const JournalLine& line) {
+  const auto* end = std::get_if<JournalEnd>(&line);
+  return end == nullptr ? std::nullopt : std::optional(*end);
+}
+
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -49,7 +54,7 @@ Journal::Journal(std::filesystem::path path, Complain complain)
     : path_(std::move(path)), complain_(std::move(complain)) {
   file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   sound_bytes_ = visit_lines(read_text(path_), [this](JournalLine line) {
-    ended_ = std::holds_alternative<JournalEnd>(line);
+    ended_ = end_in(line);
     if (auto* head = std::get_if<JournalHead>(&line)) head_ = std::move(*head);
     using Entry = std::pair<Place, JournalEntry>;
     // The later: a sequence whose outputs were lost ran again.
@@ -77,12 +82,12 @@ std::optional<JournalEntry> Journal::take(const Place& place) {
 
 void Journal::append(const Place& place, const JournalEntry& entry) {
   write(journal_line(place, entry));
-  ended_ = false;
+  ended_.reset();
 }
 
-void Journal::end() {
-  if (!ended_) write(journal_line(JournalEnd{}));
-  ended_ = true;
+void Journal::end(const JournalEnd& end) {
+  if (ended_ != end) write(journal_line(end));
+  ended_ = end;
 }
 
 /// One write a line: a killed process leaves whole lines, a full disk at most a cut one, which is
@@ -109,7 +114,7 @@ void Journal::complain(const std::string& why) {
 std::optional<JournalState> read_journal_state(const std::filesystem::path& path) {
   JournalState state;
   const std::size_t sound = visit_lines(read_text(path), [&state](JournalLine line) {
-    state.ended = std::holds_alternative<JournalEnd>(line);
+    state.ended = end_in(line);
     if (auto* head = std::get_if<JournalHead>(&line)) state.head = std::move(*head);
   });
   if (sound == 0) return std::nullopt;

@@ -36,6 +36,16 @@ struct JournalEntry {
   std::string bad_end;  ///< Supervisor::bad_end() of its worker
 };
 
+/// Where nothing was left to run but what a larger budget would add.
+struct JournalEnd {
+  bool budget = false;  ///< there was one, for random orders to fill
+  /// Only its end kept more of them from running.
+  bool out_of_time = false;
+  std::size_t random_batches = 0;  ///< ScheduleRun's
+
+  bool operator==(const JournalEnd&) const = default;
+};
+
 /// A deterministic run asks for the same sequences in the same order, so that "the n-th time that
 /// this sequence is asked for" names a result, however the run was cut. Not for several threads at
 /// once.
@@ -66,9 +76,9 @@ class Journal {
   void append(const Place& place, const JournalEntry& entry);
 
   /// Nothing is left to run.
-  void end();
-  /// True where the last line says so.
-  bool ended() const { return ended_; }
+  void end(const JournalEnd& end);
+  /// How, where the last line says so.
+  const std::optional<JournalEnd>& ended() const { return ended_; }
 
  private:
   void write(const std::string& line);
@@ -79,7 +89,7 @@ class Journal {
   JournalHead head_;
   std::map<Place, JournalEntry> entries_;
   std::map<Digest, std::size_t> asked_;
-  bool ended_ = false;
+  std::optional<JournalEnd> ended_;
   bool complained_ = false;
   std::size_t sound_bytes_ = 0;
   Descriptor file_;
@@ -88,7 +98,7 @@ class Journal {
 /// Head and state of a journal, without its entries; nothing where there is no sound one.
 struct JournalState {
   JournalHead head;
-  bool ended = false;
+  std::optional<JournalEnd> ended;
 };
 std::optional<JournalState> read_journal_state(const std::filesystem::path& path);
 

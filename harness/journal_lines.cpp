@@ -115,8 +115,12 @@ std::string journal_line(const Journal::Place& place, const JournalEntry& entry)
   return sound_line(json);
 }
 
-std::string journal_line(JournalEnd) {
-  return sound_line(object_with("ended", true));
+std::string journal_line(const JournalEnd& end) {
+  Json json = object_with("ended", true);
+  json["budget"] = end.budget;
+  json["out_of_time"] = end.out_of_time;
+  json["random_batches"] = end.random_batches;
+  return sound_line(json);
 }
 
 std::optional<JournalLine> parse_journal_line(std::string_view line) {
@@ -126,7 +130,8 @@ std::optional<JournalLine> parse_journal_line(std::string_view line) {
   try {
     const Json json = Json::parse(text);
     if (json.contains("journal")) return read_head(json);
-    if (json.contains("ended")) return JournalEnd{};
+    if (json.contains("ended"))
+      return JournalEnd{json.at("budget"), json.at("out_of_time"), json.at("random_batches")};
     return read_entry(json);
   } catch (const Json::exception&) {
     return std::nullopt;

@@ -11,13 +11,12 @@
 
 namespace parity {
 
-struct JournalEnd {};
 using JournalLine = std::variant<JournalHead, std::pair<Journal::Place, JournalEntry>, JournalEnd>;
 
 /// With its newline.
 std::string journal_line(const JournalHead& head);
 std::string journal_line(const Journal::Place& place, const JournalEntry& entry);
-std::string journal_line(JournalEnd end);
+std::string journal_line(const JournalEnd& end);
 
 /// Inverse, of a line without its newline; nothing for what is no sound line.
 std::optional<JournalLine> parse_journal_line(std::string_view line);

@@ -7,6 +7,7 @@
 #include "device/cache_folder.hpp"
 #include "harness/commands.hpp"
 #include "harness/options.hpp"
+#include "harness/shown_text.hpp"
 #include "harness/worker.hpp"
 
 namespace {
@@ -35,6 +36,11 @@ int dispatch(const parity::Options& options) {
   return 2;
 }
 
+/// One line, whatever the words of the caller, of a file or of a worker that it repeats.
+void say(const char* words) {
+  std::fprintf(stderr, "harness: %s\n", parity::shown_line(words).c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -46,7 +52,7 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     throw parity::DatasetError("standard output cannot be written; the report is lost");
   } catch (const parity::UsageError& error) {
-    std::fprintf(stderr, "harness: %s\n", error.what());
+    say(error.what());
     return kUsage;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
@@ -54,7 +60,7 @@ int main(int argc, char** argv) {
                  "workers at a time (--jobs)\n");
     return kInfrastructure;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "harness: %s\n", error.what());
+    say(error.what());
     return kInfrastructure;
   }
 }

@@ -145,7 +145,15 @@ std::uint64_t parse_seed(std::string_view text) {
   return seed;
 }
 
+/// Half of a pair, mistyped, would go unnoticed.
+void check_plants_differ(const std::vector<std::string>& plants) {
+  for (auto name = plants.begin(); name != plants.end(); ++name)
+    if (std::find(plants.begin(), name, *name) != name)
+      throw UsageError(fmt::format("--plant {} is given twice; name each plant once", *name));
+}
+
 void finish(Options& options, const RawOptions& raw) {
+  check_plants_differ(options.plants);
   options.permute = raw.permute_order   ? Permute::order
                     : raw.permute_dtype ? Permute::dtype
                                         : Permute::none;

@@ -28,6 +28,7 @@ struct Options {
   OrdersChoice orders;
   std::uint64_t seed = 0;
   std::optional<std::chrono::milliseconds> budget;
+  bool more_budget = false;  ///< --resume was given one
   Suite suite = Suite::smoke;
   std::vector<std::string> filters;
   std::string backend = "auto";

@@ -129,15 +129,12 @@ PackCase without_answers(PackCase pack_case) {
 /// Reads through a pack that is there and must hold exactly `ids`: damage that a worker met first
 /// would be taken for the kernel's fault.
 void require_sound(const std::filesystem::path& path, const std::vector<std::string>& ids) {
-  try {
-    const PackReader pack(path);
-    if (pack.ids() != ids)
-      throw DatasetError(
-          fmt::format("pack {} holds other cases than its name says", path.string()));
-    for (const std::string& id : ids) pack.read(id);
-  } catch (const DatasetError& error) {
-    throw DatasetError(fmt::format("{}; remove {} and run again", error.what(), path.string()));
-  }
+  const PackReader pack(path);
+  if (pack.ids() != ids)
+    throw DatasetError(fmt::format(
+        "pack '{}' holds other cases than its name says; remove it so that it is written again",
+        path.string()));
+  for (const std::string& id : ids) pack.read(id);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "datasets/digest.hpp"
 #include "datasets/errors.hpp"
+#include "harness/shown_text.hpp"
 
 namespace parity {
 namespace {
@@ -21,7 +22,7 @@ fs::path variable(const char* name) {
   return value == nullptr ? fs::path() : fs::path(value);
 }
 
-fs::path home() {
+fs::path chosen_home() {
   if (const fs::path own = variable("PARITY_HOME"); !own.empty()) return fs::absolute(own);
   if (const fs::path cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
     return fs::absolute(cache) / "parity";
@@ -35,10 +36,20 @@ fs::path home() {
       "PARITY_HOME to a folder that can be written");
 }
 
-fs::path made(const fs::path& folder) {
+fs::path home() {
+  const fs::path chosen = chosen_home();
+  if (!is_utf8(chosen.string()))
+    throw UsageError(
+        fmt::format("the folder {} for modules, packs and runs has a name that is not UTF-8; set "
+                    "PARITY_HOME to one that is",
+                    shown(chosen.string())));
+  return chosen;
+}
+
+void make(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (!failed && fs::is_directory(folder, failed)) return folder;
+  if (!failed && fs::is_directory(folder, failed)) return;
   throw DatasetError(
       fmt::format("cannot make the folder {}: {}; set PARITY_HOME to a folder that can be written",
                   folder.string(), failed ? failed.message() : "something else has that name"));
@@ -47,11 +58,23 @@ fs::path made(const fs::path& folder) {
 }  // namespace
 
 Paths paths() {
+  Paths all = paths_as_they_are();
+  for (const fs::path& folder : {all.modules, all.packs, all.runs}) make(folder);
+  return all;
+}
+
+Paths paths_as_they_are() {
   const fs::path root = home();
-  return {.modules = made(root / "modules"),
-          .packs = made(root / "packs"),
-          .runs = made(root / "runs"),
-          .packs_lock = root / "packs.lock"};
+  return {.modules = root / "modules",
+          .packs = root / "packs",
+          .runs = root / "runs",
+          .packs_lock = root / "packs.lock",
+          .modules_lock = modules_lock_of(root / "modules")};
+}
+
+fs::path modules_lock_of(const fs::path& modules) {
+  const fs::path folder = modules.has_filename() ? modules : modules.parent_path();
+  return folder.parent_path() / (folder.filename().string() + ".lock");
 }
 
 std::string build_id() {

@@ -13,10 +13,19 @@ struct Paths {
   /// Locked shared by who begins a run and may have seen packs that are there, exclusive by who
   /// removes packs.
   std::filesystem::path packs_lock;
+  /// Locked shared by who may compile modules or load some, exclusive by who removes all.
+  std::filesystem::path modules_lock;
 };
 
-/// Creates the folders. Throws DatasetError naming the one that cannot be made.
+/// Creates the folders. Throws DatasetError naming the one that cannot be made, UsageError where
+/// their names are not UTF-8: workers are told them in JSON.
 Paths paths();
+
+/// The same names, and nothing is created.
+Paths paths_as_they_are();
+
+/// Beside a folder of modules; Paths::modules_lock of that in the home.
+std::filesystem::path modules_lock_of(const std::filesystem::path& modules);
 
 /// Digest of this program's own bytes: changes exactly when the build does.
 std::string build_id();

@@ -217,6 +217,11 @@ std::string done_reply() {
 
 HelloReply parse_hello_reply(std::string_view line) {
   Answer answer = parse_answer(line);
+  if (answer.object.contains("op") && !answer.object.contains("ok"))
+    throw DeviceError(
+        fmt::format("the worker sent its request back instead of answering it, as in "
+                    "harness/PROTOCOL.md: '{}'",
+                    excerpt(line)));
   require_sound(answer, line);
   const Fields fields(answer.object, answer.problem);
   if (fields.optional_count("protocol") != kProtocolVersion) {

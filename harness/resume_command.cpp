@@ -37,6 +37,7 @@ Options options_of(const JournalHead& head, const Options& asked) {
     throw UsageError("--budget: a replay has none");
   if (!asked.json.empty()) options->json = std::filesystem::absolute(asked.json);
   if (asked.jobs > 0) options->jobs = asked.jobs;
+  options->more_budget = asked.budget.has_value();
   if (asked.budget) options->budget = asked.budget;
   return *options;
 }

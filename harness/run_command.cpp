@@ -29,7 +29,11 @@ ScheduleRun run_stages(Session& session, const Plan& plan, const Options& option
   Supervisor& supervisor = session.supervisor();
   session.progress().phase("running orders");
   ScheduleOptions schedule{options.permute, options.seed, {}};
-  if (options.budget) {
+  if (const auto& end = session.ended(); end && end->budget) {
+    // What ran before, and only that.
+    supervisor.set_stop_at(Clock::time_point::min());
+    schedule.lasts = [left = end->random_batches]() mutable { return left-- > 0; };
+  } else if (options.budget && !end) {
     const Clock::time_point stop_at = Clock::now() + *options.budget;
     supervisor.set_stop_at(stop_at);
     schedule.lasts = [stop_at] { return Clock::now() < stop_at; };
@@ -72,13 +76,16 @@ RunDone run_cases(Session& session, const Options& options) {
   report.findings = std::move(found.findings);
   report.interrupted = session.interrupted();
   session.progress().finish();
-  return {std::move(report), done.whole};
+  RunDone ran{std::move(report), std::nullopt};
+  if (done.whole)
+    ran.end = JournalEnd{options.budget.has_value(), done.out_of_time, done.random_batches};
+  return ran;
 }
 
 int run_command(const Options& options) {
   Session session(options, select(suite_cases(registry(), options.suite), options.filters));
   RunDone done = run_cases(session, options);
-  return session.publish(std::move(done.report), done.whole);
+  return session.publish(std::move(done.report), done.end);
 }
 
 }  // namespace parity

@@ -83,20 +83,24 @@ RunFolder::RunFolder(const fs::path& runs, const std::string& name) {
 }
 
 RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
-  const Locked held = take(path_, O_RDWR, lock_);
+  const Locked held = take(path_, O_RDWR | O_CREAT, lock_);
   if (held == Locked::by_another)
     throw UsageError(
         fmt::format("--resume {}: another process runs it", path_.filename().string()));
-  if (held == Locked::failed)
+  if (const int why = errno; held == Locked::failed)
     throw UsageError(
-        fmt::format("--resume {}: {}", path_.filename().string(), std::strerror(errno)));
+        fmt::format("--resume {}: its lock {} cannot be had: {}; {}", path_.filename().string(),
+                    (path_ / kLock).string(), std::strerror(why),
+                    why == EISDIR ? "remove the folder of that name" : "make it writable"));
   furnish();
 }
 
 void RunFolder::cannot_be_made(const std::error_code& why) const {
-  throw DatasetError(
-      fmt::format("run folder {} cannot be made: {}; set PARITY_HOME to a writable folder",
-                  path_.string(), why.message()));
+  throw DatasetError(fmt::format(
+      "run folder {} cannot be made: {}; {}", path_.string(), why.message(),
+      why == std::errc::is_a_directory
+          ? fmt::format("remove the folder {}, which has its lock's name", (path_ / kLock).string())
+          : "set PARITY_HOME to a writable folder"));
 }
 
 void RunFolder::furnish() const {

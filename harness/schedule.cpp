@@ -67,16 +67,18 @@ class Stages {
     if (permuted && nothing_left()) add(run_orders(suspects(), executor_));
     done_.whole = nothing_left();
     // The limit first: what a batch is made of is planned from then on.
-    for (std::size_t batch = 0; permuted && random_runs_ < kMostRandomRuns && goes_on(); ++batch) {
-      const std::vector<Order> orders = random_batch(batch);
+    while (permuted && options_.lasts && random_runs_ < kMostRandomRuns) {
+      if (done_.out_of_time = !goes_on(); done_.out_of_time) break;
+      const std::vector<Order> orders = random_batch(done_.random_batches);
       if (orders.empty()) break;
+      ++done_.random_batches;
       add(run_orders(orders, executor_));
     }
     return std::move(done_);
   }
 
  private:
-  bool goes_on() const { return options_.lasts && !executor_.stopped() && options_.lasts(); }
+  bool goes_on() const { return !executor_.stopped() && options_.lasts(); }
 
   /// Every sequence so far was at least begun: only a stop keeps one from it.
   bool nothing_left() const {

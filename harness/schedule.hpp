@@ -27,6 +27,8 @@ struct ScheduleRun {
   OrdersRun run;
   Ledger ledger;
   bool whole = false;  ///< plan and suspect pairs ran to their end; random orders have none
+  std::size_t random_batches = 0;  ///< of random orders that were begun as the budget lasted
+  bool out_of_time = false;        ///< a longer budget would have begun another
 };
 
 /// Runs the plan's orders; then, one host thread only, the pairs of suspect_pairs() not yet

@@ -66,7 +66,6 @@ class Selftest {
   explicit Selftest(const Options& asked) : asked_(asked) {}
 
   SelftestReport run() {
-    fmt::print("{}", selftest_heading());
     if (asked_.plants.empty()) {
       control("no plant", words_for(asked_, kClean));
       const Plant& noise = plant_named("atomics_noise");
@@ -118,7 +117,7 @@ class Selftest {
     row.command = shell_quoted(words);
     row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     session.progress().finish();
-    fmt::print("{}", selftest_line(row));
+    fmt::print("{}{}", report_.rows.empty() ? selftest_heading() : "", selftest_line(row));
     std::fflush(stdout);
     report_.rows.push_back(std::move(row));
   }

@@ -1,6 +1,5 @@
 #include "harness/session.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
 #include "harness/shell_words.hpp"
+#include "harness/shown_text.hpp"
 #include "reports/report.hpp"
 
 namespace parity {
@@ -69,6 +69,10 @@ void check_plants(const Options& options) {
 /// Plans are read from it too, and take the place of nothing but plans.
 void check_plans_file(const std::filesystem::path& path) {
   if (path.empty()) return;
+  if (!is_utf8(path.string()))
+    throw UsageError(fmt::format(
+        "--autotune-file {}: its name is not UTF-8, and workers are told it in JSON; name another",
+        path.string()));
   if (const std::string why = autotune_file_fault(path); !why.empty())
     throw UsageError(fmt::format("--autotune-file {}: {}; name a file of plans or a new one",
                                  path.string(), why));
@@ -76,8 +80,7 @@ void check_plans_file(const std::filesystem::path& path) {
 
 /// Until its journal names them, nobody else knows which packs a run needs.
 Descriptor keep_packs(const std::filesystem::path& lock) {
-  Descriptor file(open(lock.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (wait_for_lock(file, Lock::shared)) return file;
+  if (Descriptor held = hold_shared(lock); held.number() >= 0) return held;
   throw DatasetError(fmt::format("{} cannot be locked: {}; set PARITY_HOME to a writable folder",
                                  lock.string(), std::strerror(errno)));
 }
@@ -111,6 +114,7 @@ Session::Session(const Options& options, std::vector<Case> cases)
   check_writable("--json", options.json);
   check_plans_file(options.autotune_file);
   const Paths folders = paths();
+  modules_held_ = hold_shared(folders.modules_lock);
   const std::string build = build_id();
   if (options.run_folder.empty())
     folder_.emplace(folders.runs, run_name(options, cases_, build));
@@ -185,10 +189,7 @@ void Session::keep_journal(const std::string& build, const std::filesystem::path
   began.arguments = head.arguments;
   began.folder = head.folder;
   if (began == head) {
-    if (!journal_->ended()) return;
-    progress_.finish();
-    fmt::print(stderr, "harness: {} had ended; this is its report again\n",
-               folder_->path().filename().string());
+    if (journal_->ended()) go_on_from(*journal_->ended());
     return;
   }
   const auto words = [](const JournalHead& h) {
@@ -197,6 +198,18 @@ void Session::keep_journal(const std::string& build, const std::filesystem::path
   };
   throw UsageError(fmt::format("--resume {}: it ran on {}, and here is {}; start it anew",
                                folder_->path().filename().string(), words(began), words(head)));
+}
+
+/// More time is of use only to a run that had none left.
+void Session::go_on_from(const JournalEnd& end) {
+  const bool goes_on = end.out_of_time && options_.more_budget;
+  if (!goes_on) ended_ = end;
+  progress_.finish();
+  fmt::print(stderr, "harness: {} had ended{}\n", shown(folder_->path().filename().string()),
+             goes_on ? " with its budget; it goes on with another"
+             : options_.more_budget
+                 ? " with nothing left to run, and --budget adds none; this is its report again"
+                 : "; this is its report again");
 }
 
 bool Session::outputs_lost(const Sequence& sequence, const SequenceResult& result) {
@@ -217,7 +230,7 @@ bool Session::outputs_lost(const Sequence& sequence, const SequenceResult& resul
 
 void Session::warn(const std::string& line) {
   progress_.finish();
-  fmt::print(stderr, "warning: {}\n", line);
+  fmt::print(stderr, "warning: {}\n", shown_line(line));
 }
 
 void Session::permit_noise() {
@@ -236,8 +249,8 @@ void Session::permit_noise() {
   }
 }
 
-void Session::end() {
-  if (journal_) journal_->end();
+void Session::end(const JournalEnd& end) {
+  if (journal_) journal_->end(ended_.value_or(end));
 }
 
 void Session::compile() {
@@ -263,18 +276,18 @@ RunReport Session::report() const {
   return report;
 }
 
-int Session::publish(RunReport report, bool whole) {
+int Session::publish(RunReport report, const std::optional<JournalEnd>& end_of_run) {
   for (const std::string& line : supervisor_->complaints()) warn(line);
   report.worker_error = supervisor_->bad_end();
   report.exit_code = exit_code(report);
-  whole = whole && !report.interrupted;
+  const bool whole = end_of_run && !report.interrupted;
   if (!whole)
     report.resume =
         fmt::format("{} --resume {}", options_.program, folder_->path().filename().string());
   make_console_writer(isatty(STDOUT_FILENO) != 0)->write(report, std::cout);
   std::cout.flush();
   if (!options_.json.empty()) write_report(*make_json_writer(), report, options_.json);
-  if (whole) end();
+  if (whole) end(*end_of_run);
   return report.exit_code;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/blob_folder.hpp"
+#include "harness/child_process.hpp"
 #include "harness/finding.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/journal.hpp"
@@ -45,16 +46,20 @@ class Session {
   void compile();
 
   /// Nothing is left to run: what a later --resume would find has ended.
-  void end();
+  void end(const JournalEnd& end = {});
+  /// How a run that is gone on with had ended, where it gives only its report again: nothing runs
+  /// but what has lost its outputs.
+  const std::optional<JournalEnd>& ended() const { return ended_; }
 
   /// Head of a report: device, seed, plants, suite, what is not probed.
   RunReport report() const;
-  /// To the console, and to --json. Returns the exit code. `whole`: nothing that was asked for is
-  /// left to run; else, or when interrupted, the report says how to go on.
-  int publish(RunReport report, bool whole = true);
+  /// To the console, and to --json. Returns the exit code. `end`: nothing that was asked for is
+  /// left to run; without it, or when interrupted, the report says how to go on.
+  int publish(RunReport report, const std::optional<JournalEnd>& end = JournalEnd{});
 
  private:
   void keep_journal(const std::string& build, const std::filesystem::path& pack);
+  void go_on_from(const JournalEnd& end);
   /// Whether outputs of a journal's result are missing or damaged: they are not synced to the disk,
   /// and a machine that loses its power loses some that its journal names.
   bool outputs_lost(const Sequence& sequence, const SequenceResult& result);
@@ -65,9 +70,11 @@ class Session {
   Options options_;
   std::vector<Case> cases_;
   Progress progress_;
+  Descriptor modules_held_;  ///< against harness cache clear
   std::optional<RunFolder> folder_;
   std::optional<BlobFolder> blobs_;
   std::optional<Journal> journal_;
+  std::optional<JournalEnd> ended_;
   std::unique_ptr<Judge> judge_;
   std::set<std::string> noisy_;  ///< ids
   std::set<Digest> sound_outputs_;

@@ -36,7 +36,6 @@ struct Supervisor::Impl {
   std::set<std::string> complaints;             ///< of workers that failed in what they do at bye
 
   bool interrupted() const { return options.interrupted != nullptr && options.interrupted->load(); }
-  bool stopped() const { return interrupted() || Clock::now() >= options.stop_at; }
 
   std::filesystem::path log_of(std::size_t number) const;
   WorkerCommand command(std::size_t log) const;
@@ -50,9 +49,13 @@ struct Supervisor::Impl {
     const Sequence& sequence;
     std::size_t log;
     Journal::Place place;  ///< where there is a journal
+    bool lost = false;     ///< its outputs, of a run that was in time
   };
+  bool may_start(const Task& task) const {
+    return !interrupted() && (task.lost || Clock::now() < options.stop_at);
+  }
   void run(const Task& task, std::size_t planned, SequenceResult& result);
-  bool take_from_journal(const Task& task, SequenceResult& result);
+  bool take_from_journal(Task& task, SequenceResult& result);
   void keep(const Task& task, const SequenceResult& result);
   bool count(const Step& step, const Outcome& outcome);
 };
@@ -135,11 +138,12 @@ void Supervisor::Impl::keep(const Task& task, const SequenceResult& result) {
   options.journal->append(task.place, {result, bad_end == bad_ends.end() ? "" : bad_end->second});
 }
 
-bool Supervisor::Impl::take_from_journal(const Task& task, SequenceResult& result) {
+bool Supervisor::Impl::take_from_journal(Task& task, SequenceResult& result) {
   if (options.journal == nullptr) return false;
   std::optional<JournalEntry> entry = options.journal->take(task.place);
   if (!entry || entry->result.outcomes.size() != task.sequence.steps.size()) return false;
-  if (options.lost && options.lost(task.sequence, entry->result)) return false;
+  task.lost = options.lost && options.lost(task.sequence, entry->result);
+  if (task.lost) return false;
   result = std::move(entry->result);
   ++process_starts;
   if (!entry->bad_end.empty()) bad_ends.emplace(task.log, std::move(entry->bad_end));
@@ -246,14 +250,15 @@ std::vector<SequenceResult> Supervisor::execute(std::span<const Sequence> sequen
   std::vector<Impl::Task> tasks;
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    tasks.push_back({sequences[i], first_log + i, {}});
+    tasks.push_back({sequences[i], first_log + i, {}, false});
     if (Journal* journal = impl_->options.journal) tasks[i].place = journal->next(sequences[i]);
     if (!impl_->take_from_journal(tasks[i], results[i])) left.push_back(i);
   }
   // A worker dies with the thread that started it, so one thread does a whole sequence.
   in_jobs(impl_->options.jobs, left.size(), [&](const auto& next) {
-    for (auto item = next(); item && !impl_->stopped(); item = next()) {
+    for (auto item = next(); item; item = next()) {
       const std::size_t i = left[*item];
+      if (!impl_->may_start(tasks[i])) continue;
       impl_->run(tasks[i], planned, results[i]);
       impl_->keep(tasks[i], results[i]);
     }

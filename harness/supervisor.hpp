@@ -74,7 +74,8 @@ class Supervisor final : public Executor {
   /// What workers answered to bye where it was not done: what they were to keep is lost. One line
   /// each, none twice.
   std::vector<std::string> complaints() const;
-  /// Lifts the stop time: shrinking and confirming run after the budget's end.
+  /// Lifts the stop time: shrinking and confirming run after the budget's end. What was in time
+  /// once, and has lost its outputs, runs again after it too.
   void set_stop_at(std::chrono::steady_clock::time_point stop_at);
 
  private:

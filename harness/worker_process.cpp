@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "datasets/errors.hpp"
@@ -38,6 +39,8 @@ constexpr int kLookMilliseconds = 50;
 constexpr std::chrono::seconds kLastBreath{2};
 /// For the answer that a worker owes when the run is interrupted.
 constexpr std::chrono::seconds kInterruptedLimit{1};
+/// From the first request to being taken for a program that only repeats it.
+constexpr std::chrono::seconds kEchoLimit{3};
 
 std::vector<std::string> environment() {
   std::vector<std::string> out;
@@ -110,12 +113,15 @@ struct WorkerProcess::Impl {
   std::string heard;   ///< read and not yet given out
   std::optional<ChildProcess> child;
 
+  bool asked_before = false;
+
   enum class Heard { something, nothing, end };
 
   void start(const WorkerCommand& command);
   Heard listen();
   void wait(bool to_write, Clock::time_point deadline);
   Reply converse(std::string_view line, Clock::time_point deadline);
+  bool only_echoed(std::string_view line) const;
   Reply answered(std::size_t newline);
   Reply died();
   std::string with_telling_line(std::string detail) const;
@@ -156,6 +162,18 @@ void WorkerProcess::Impl::wait(bool to_write, Clock::time_point deadline) {
        static_cast<int>(std::clamp<decltype(left)>(left, 0, kLookMilliseconds)));
 }
 
+/// Whether the request, with its newline, is all that the log holds of this worker.
+bool WorkerProcess::Impl::only_echoed(std::string_view line) const {
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(log, failed);
+  if (failed || size != log_start + line.size()) return false;
+  std::ifstream in(log, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(log_start));
+  std::string written(line.size(), '\0');
+  in.read(written.data(), static_cast<std::streamsize>(written.size()));
+  return in && written == line;
+}
+
 Reply WorkerProcess::Impl::converse(std::string_view line, Clock::time_point deadline) {
   listen();
   if (!heard.empty()) {
@@ -163,6 +181,8 @@ Reply WorkerProcess::Impl::converse(std::string_view line, Clock::time_point dea
                fmt::format("wrote a line that nobody asked for: '{}'", excerpt(heard)));
   }
   std::string_view unsaid = line;
+  const bool first = !std::exchange(asked_before, true);
+  const Clock::time_point echoes_from = Clock::now() + kEchoLimit;
   std::size_t searched = 0;
   Reply::Kind when_late = Reply::Kind::timed_out;
   while (true) {
@@ -183,6 +203,10 @@ Reply WorkerProcess::Impl::converse(std::string_view line, Clock::time_point dea
     }
     if (now == Heard::end || (over && now == Heard::nothing)) return died();
     if (Clock::now() >= deadline) return end(when_late, "");
+    if (first && Clock::now() >= echoes_from && only_echoed(line))
+      return end(Reply::Kind::died,
+                 "it wrote the request to its standard output or error, and nothing else; a worker "
+                 "answers on descriptor 3 (harness/PROTOCOL.md)");
     if (now == Heard::nothing) wait(!unsaid.empty(), deadline);
   }
 }

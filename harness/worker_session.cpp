@@ -12,6 +12,8 @@
 #include "datasets/errors.hpp"
 #include "device/kernel_text.hpp"
 #include "harness/carrier_state.hpp"
+#include "harness/file_lock.hpp"
+#include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
 
 namespace parity {
@@ -77,6 +79,8 @@ TensorList inputs_of(const Case& description, PackCase pack_case) {
 WorkerSession::WorkerSession(const Hello& hello)
     : blobs_(anchored(hello.blobs)),
       pack_(hello.pack),
+      modules_held_(hello.modules.empty() ? Descriptor()
+                                          : hold_shared(modules_lock_of(anchored(hello.modules)))),
       runtime_(make_runtime(backend_kind(hello.backend), anchored(hello.modules),
                             faults_of(hello.plants), anchored(hello.spare_modules))),
       watch_(ambient(runtime_->carriers())),

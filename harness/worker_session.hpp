@@ -13,6 +13,7 @@
 
 #include "datasets/pack.hpp"
 #include "device/runtime.hpp"
+#include "harness/child_process.hpp"
 #include "harness/protocol.hpp"
 #include "harness/worker_run.hpp"
 #include "harness/worker_watch.hpp"
@@ -57,6 +58,7 @@ class WorkerSession {
 
   std::filesystem::path blobs_;
   PackReader pack_;  ///< opened first: what its library does to the process is no run's doing
+  Descriptor modules_held_;  ///< also where no parent holds them: a person in a debugger
   std::unique_ptr<Runtime> runtime_;
   WorkerWatch watch_;
   std::filesystem::path autotune_file_;  ///< empty: plans are not kept

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <vector>
 
 #include "tests/harness_process.hpp"
@@ -108,6 +109,35 @@ TEST_F(CacheCommandTest, ClearRemovesEntriesAndNothingElse) {
   EXPECT_NE(ran.out.find("removed 1 entries of 92 bytes"), std::string::npos) << ran.out;
   EXPECT_EQ(std::distance(fs::directory_iterator(modules()), {}), 1);
   EXPECT_TRUE(fs::exists(foreign));
+}
+
+/// A source that went before its compiler read it made a clean case one that cannot run.
+TEST_F(CacheCommandTest, ARunIsNotAccusedOfWhatIsClearedBesideIt) {
+  const fs::path compiler = tools_.path() / "clearing-compiler";
+  const fs::path log = tools_.path() / "log";
+  std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *--version) ;; *) PARITY_HOME='"
+                          << home_.path().string() << "' '" PARITY_HARNESS "' cache clear >>'"
+                          << log.string() << "' 2>&1; setsid sleep 60 >/dev/null 2>&1 & echo $! >>'"
+                          << (tools_.path() / "orphan").string() << "' ;; esac\nexec c++ \"$@\"\n";
+  fs::permissions(compiler, fs::perms(0755));
+  const Ran ran = harness(kOneModule, "CXX='" + compiler.string() + "'");
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_NE(read_file(log).find("stay: a run uses them"), std::string::npos) << read_file(log);
+  // What a compiler leaves behind holds nothing.
+  EXPECT_NE(harness("cache clear").out.find("removed 1 entries"), std::string::npos);
+  kill(std::stoi(read_file(tools_.path() / "orphan")), SIGKILL);
+}
+
+TEST_F(CacheCommandTest, InfoSaysWhatIsThereWhereNothingCanBeMade) {
+  plant(kEntry + ".so");
+  for (const char* name : {"packs", "runs"})
+    fs::create_symlink("/proc/nowhere", home_.path() / name);  // root included
+  const Ran ran = harness("cache info");
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("entries    1\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("packs      0 files"), std::string::npos) << ran.out;
+  std::ofstream(tools_.path() / "file") << "in the way";
+  EXPECT_EQ(run_harness(tools_.path() / "file", "cache info").exit_code, 5);
 }
 
 TEST_F(CacheCommandTest, AnUnknownActionIsRefusedNamingTheKnownOnes) {

@@ -192,14 +192,15 @@ TEST_F(JournalTest, WithoutASoundHeadThereIsNoGoingOn) {
 
 TEST_F(JournalTest, OnlyTheLastLineSaysThatNothingIsLeft) {
   write_two();
-  EXPECT_FALSE(read_journal_state(path())->ended);
-  go_on().end();
-  EXPECT_TRUE(read_journal_state(path())->ended);
+  EXPECT_FALSE(read_journal_state(path())->ended.has_value());
+  const JournalEnd end{true, true, 3};
+  go_on().end(end);
+  EXPECT_EQ(read_journal_state(path())->ended, end);
   EXPECT_EQ(read_journal_state(path())->head, head_);
   Journal journal = go_on();
-  EXPECT_TRUE(journal.ended());
+  EXPECT_EQ(journal.ended(), end);
   journal.append(journal.next(Sequence::of(Order{5})), {{{full_outcome()}, {}}, ""});
-  EXPECT_FALSE(read_journal_state(path())->ended) << "it went on: a larger budget";
+  EXPECT_FALSE(read_journal_state(path())->ended.has_value()) << "it went on: a larger budget";
 }
 
 TEST_F(JournalTest, AFullDiskCostsOneComplaint) {

@@ -201,8 +201,11 @@ TEST_F(PacksTest, DamagedPackSaysToRemoveIt) {
     ensure();
     FAIL() << "a damaged pack was taken";
   } catch (const DatasetError& error) {
-    EXPECT_NE(std::string(error.what()).find("remove " + paths.inputs.string()), std::string::npos)
-        << error.what();
+    const std::string words = error.what();
+    EXPECT_NE(words.find(paths.inputs.string()), std::string::npos) << words;
+    const std::size_t advice = words.find("; remove it ");
+    EXPECT_NE(advice, std::string::npos) << words;
+    EXPECT_EQ(words.find("remove", advice + 4), std::string::npos) << "once: " << words;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "datasets/errors.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace parity {
@@ -76,6 +77,21 @@ TEST_F(PathsTest, NothingSetOrNothingWritableIsOneClearError) {
         << words;
     EXPECT_NE(words.find("PARITY_HOME"), std::string::npos) << words;
   }
+}
+
+TEST_F(PathsTest, AHomeThatIsNotUtf8IsRefusedShowingItsBytes) {
+  set("PARITY_HOME", folder_.path() / "a\xff");
+  const std::string words = refusal_of([] { paths(); });
+  EXPECT_NE(words.find((folder_.path() / R"(a\xff)").string()), std::string::npos) << words;
+  EXPECT_NE(words.find("PARITY_HOME"), std::string::npos) << words;
+  EXPECT_FALSE(fs::exists(folder_.path() / "a\xff"));
+}
+
+TEST_F(PathsTest, LookingMakesNothing) {
+  set("PARITY_HOME", folder_.path() / "own");
+  EXPECT_EQ(paths_as_they_are().modules_lock, folder_.path() / "own" / "modules.lock");
+  EXPECT_FALSE(fs::exists(folder_.path() / "own"));
+  EXPECT_EQ(modules_lock_of(folder_.path() / "own" / "modules" / ""), paths().modules_lock);
 }
 
 TEST_F(PathsTest, TheBuildIsTheDigestOfThisProgram) {

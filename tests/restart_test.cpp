@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <functional>
 
 #include "harness/file_lock.hpp"
@@ -41,7 +42,7 @@ TEST_F(RestartTest, AnAgainThatCannotBeginLeavesWhatCanBeResumed) {
   EXPECT_EQ(harness("--resume last --budget 1s").err, "");
   EXPECT_GT(read_file(run() / "journal").size(), journal.size());
   harness(arguments);
-  EXPECT_FALSE(read_journal_state(run() / "journal")->ended) << "begun anew";
+  EXPECT_FALSE(read_journal_state(run() / "journal")->ended.has_value()) << "begun anew";
 }
 
 /// Outputs are not synced to the disk, so that a power loss takes some that the journal names.
@@ -84,6 +85,42 @@ TEST_F(RestartTest, ClearLeavesThePacksThatARunMayBeAboutToOpen) {
   }
   EXPECT_EQ(harness("cache clear").exit_code, 0);
   EXPECT_EQ(packs(), 0u);
+}
+
+TEST_F(RestartTest, ClearLeavesTheModulesWhileARunMayUseThem) {
+  fs::remove(home() / "modules");  // Those of all tests are not to be cleared.
+  fs::create_directory(home() / "modules");
+  const fs::path module = home() / "modules" / (std::string(32, 'a') + ".so");
+  std::ofstream(module) << "x";
+  {
+    const Descriptor running = hold_shared(home() / "modules.lock");
+    ASSERT_GE(running.number(), 0);
+    const Ran ran = harness("cache clear");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("its 1 entries of 1 bytes stay: a run uses them"), std::string::npos)
+        << ran.out;
+    EXPECT_TRUE(fs::exists(module));
+  }
+  EXPECT_EQ(harness("cache clear").exit_code, 0);
+  EXPECT_FALSE(fs::exists(module));
+}
+
+/// A child that outlives both is not to hold the lock for them.
+TEST_F(RestartTest, AKilledRunLeavesNoLockOnTheModules) {
+  fs::remove(home() / "modules");
+  const fs::path worker = scratch_.path() / "worker";
+  const fs::path orphan = scratch_.path() / "orphan";
+  std::ofstream(worker) << "setsid sleep 60 &\necho $! >'" << orphan.string()
+                        << "'\nkill -KILL $PPID\nexec sleep 60\n";
+  EXPECT_EQ(harness(std::string(kFourCases) + " --worker 'sh " + worker.string() + "'").exit_code,
+            128 + 9);
+  ASSERT_TRUE(fs::exists(home() / "modules.lock"));
+  const int left = std::stoi(read_file(orphan));
+  EXPECT_EQ(kill(left, 0), 0) << "it has to be there for this to tell anything";
+  std::ofstream(home() / "modules" / (std::string(32, 'a') + ".so")) << "x";
+  const Ran clear = harness("cache clear");
+  EXPECT_NE(clear.out.find("removed 1 entries"), std::string::npos) << clear.out;
+  kill(left, SIGKILL);
 }
 
 TEST_F(RestartTest, ARunLooksForItsPacksOnceNobodyRemovesAny) {

@@ -178,6 +178,25 @@ TEST_F(ResumeTest, AnEndedRunGivesItsReportAgain) {
   EXPECT_FALSE(fs::exists(report()));
 }
 
+TEST_F(ResumeTest, AnEndedRunWithoutABudgetIsNotGivenOne) {
+  const Ran first = harness(kFourCases);
+  const std::string journal = read_file(run() / "journal");
+  const Ran again = harness("--resume last --budget 2s");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_NE(again.err.find("--budget adds none"), std::string::npos) << again.err;
+  EXPECT_EQ(read_file(run() / "journal"), journal);
+}
+
+TEST_F(ResumeTest, ALostLockIsMadeAnew) {
+  ASSERT_EQ(harness(kFourCases).exit_code, 0);
+  fs::remove(run() / "lock");
+  EXPECT_EQ(harness("--resume last").exit_code, 0);
+  fs::remove(run() / "lock");
+  fs::create_directory(run() / "lock");
+  expect_refused(harness("--resume last"), "remove the folder");
+}
+
 TEST_F(ResumeTest, WhatCannotBeGoneOnWithIsRefusedInOneLine) {
   expect_refused(harness("--resume last"), "no run under");
   expect_refused(harness("--resume nonsense"), "nonsense");
@@ -221,6 +240,23 @@ TEST_F(ResumeTest, ARunOutOfTimeGoesOnToFullCoverage) {
   EXPECT_EQ(pairs["exercised"], pairs["possible"]);
   EXPECT_GT(told["coverage"]["orders"], told["cases"].size() + 1)
       << "random orders fill the budget";
+
+  const std::string want = read_file(report());
+  const std::string journal = read_file(run() / "journal");
+  const auto expect_report_again = [&] {
+    fs::remove(report());
+    const Ran again = harness("--resume last");
+    EXPECT_NE(again.err.find("had ended; this is its report again"), std::string::npos)
+        << again.err;
+    EXPECT_EQ(read_file(report()), want);
+  };
+  expect_report_again();
+  EXPECT_EQ(read_file(run() / "journal"), journal) << "nothing ran";
+  for (const auto& blob : fs::directory_iterator(run() / "blobs")) fs::resize_file(blob, 0);
+  expect_report_again();
+  const Ran longer = harness("--resume last --budget 1s");
+  EXPECT_NE(longer.err.find("it goes on with another"), std::string::npos) << longer.err;
+  EXPECT_GT(json::parse(read_file(report()))["coverage"]["orders"], told["coverage"]["orders"]);
 }
 
 TEST_F(ResumeTest, ClearKeepsWhatCanBeGoneOnWith) {

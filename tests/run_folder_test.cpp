@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "datasets/errors.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace parity {
@@ -38,6 +39,29 @@ TEST_F(RunFolderTest, IsHeldByOneAtATime) {
   }
   EXPECT_FALSE(live());
   EXPECT_EQ(RunFolder(runs(), "a").path(), runs() / "a");
+}
+
+TEST_F(RunFolderTest, ALostLockIsMadeAnew) {
+  { const RunFolder made(runs(), "a"); }
+  fs::remove(runs() / "a" / "lock");
+  const RunFolder again(runs() / "a");
+  EXPECT_TRUE(live());
+  EXPECT_THROW(RunFolder(runs() / "a"), UsageError);
+}
+
+TEST_F(RunFolderTest, AFolderInTheLocksPlaceIsNamed) {
+  fs::create_directories(runs() / "a" / "lock");
+  const std::string lock = (runs() / "a" / "lock").string();
+  const std::string words = refusal_of([&] { RunFolder(runs() / "a"); });
+  EXPECT_NE(words.find(lock), std::string::npos) << words;
+  EXPECT_NE(words.find("remove the folder"), std::string::npos) << words;
+  try {
+    const RunFolder begun(runs(), "a");
+    FAIL() << "begun";
+  } catch (const DatasetError& error) {
+    EXPECT_NE(std::string(error.what()).find("remove the folder " + lock), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(RunFolderTest, AskingIsInNobodysWay) {

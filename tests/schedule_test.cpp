@@ -67,6 +67,9 @@ TEST_F(ScheduleTest, RandomOrdersFillTheBudgetAndOnlyThat) {
   const ScheduleRun filled = run({}, asked(2));
   EXPECT_EQ(filled.run.sequences.size(), 6u + 2 * 8u);
   EXPECT_TRUE(filled.whole);
+  EXPECT_EQ(filled.random_batches, 2u);
+  EXPECT_TRUE(filled.out_of_time);
+  EXPECT_FALSE(run({}).out_of_time) << "there was no budget";
   std::set<Order> different;
   for (std::size_t i = 6; i < filled.run.sequences.size(); ++i)
     different.insert(order_of(filled.run.sequences[i]));

@@ -51,6 +51,13 @@ TEST(SelftestCommandTest, AnUnknownPlantIsRefusedAtOnce) {
   EXPECT_NE(ran.err.find("no plant is called 'nonesuch'"), ran.err.npos) << ran.err;
 }
 
+TEST(SelftestCommandTest, ATableWithoutARowHasNoHeading) {
+  const Ran ran =
+      run_harness(test_home(), "selftest --backend host --plant drift", "CXX=/no/such/compiler");
+  EXPECT_EQ(ran.exit_code, 5) << ran.err;
+  EXPECT_EQ(ran.out, "");
+}
+
 const std::string kNoise =
     "--permute-order --orders random:8 --backend host --plant atomics_noise"
     " --filter paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged"

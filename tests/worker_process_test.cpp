@@ -78,6 +78,12 @@ TEST_F(WorkerProcessTest, PrintsOnStdoutAndStderrGoToTheLogOnly) {
   EXPECT_NE(log().find("on stderr"), std::string::npos);
 }
 
+TEST_F(WorkerProcessTest, WhatIsPrintedOfTheRequestIsNoEcho) {
+  WorkerProcess worker(
+      command(R"(sh -c 'read line; echo "got $line"; sleep 3.3; echo answer >&3; read bye')"));
+  EXPECT_EQ(worker.request("hello", kLimit).line, "answer");
+}
+
 TEST_F(WorkerProcessTest, ASignalIsNamedWithTheLastLineLogged) {
   const Reply reply = run("fake/abort");
   EXPECT_EQ(reply.kind, Reply::Kind::died);

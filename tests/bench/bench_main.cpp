@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/errors.hpp"
+#include "harness/file_lock.hpp"
 #include "harness/paths.hpp"
 #include "harness/worker.hpp"
 #include "tests/bench/benches.hpp"
@@ -74,6 +75,7 @@ int run(std::vector<std::string> arguments) {
   if (arguments.size() == 2 && arguments[1] == "worker") return parity::run_worker();
   const parity::BackendKind kind = take_backend(arguments);
   if (!initialize(arguments)) return kUsage;
+  const parity::Descriptor modules_held = parity::hold_shared(parity::paths().modules_lock);
   parity::Bench bench{.device = {kind, parity::paths().modules}};
   describe(bench.device);
   parity::add_kernel_benches(bench);
