@@ -66,10 +66,13 @@ struct Scored {
 class Contest {
  public:
   /// Whether a score of at most `limit` can still matter.
-  bool matters(double limit) const { return contenders_.empty() || limit >= best_ - margin(best_); }
+  bool matters(double limit) const {
+    return contenders_.empty() || limit >= std::min(second_, best_ - margin(best_));
+  }
 
   void enter(double score, std::int64_t index) {
-    if (contenders_.empty() || score > best_) best_ = score;
+    second_ = std::max(second_, std::min(best_, score));
+    best_ = std::max(best_, score);
     contenders_.push_back({score, index});
     if (contenders_.size() > kMany) drop();
   }
@@ -80,10 +83,9 @@ class Contest {
     drop();
     const auto first = std::ranges::find(contenders_, best_, &Scored::score);
     row.token = first->index;
+    row.gap = best_ - second_;  // infinite without a second
     for (const Scored& other : contenders_) {
-      if (other.index == row.token) continue;
-      row.rivals.push_back(other.index);
-      row.gap = std::min(row.gap, best_ - other.score);
+      if (other.index != row.token) row.rivals.push_back(other.index);
     }
     return row;
   }
@@ -97,6 +99,7 @@ class Contest {
   }
 
   double best_ = -kInfinity;
+  double second_ = -kInfinity;  ///< equal to best_ where two are
   std::vector<Scored> contenders_;
 };
 

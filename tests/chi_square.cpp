@@ -63,6 +63,11 @@ double chi_square_tail(double statistic, std::int64_t freedom) {
   return x < a + 1.0 ? 1.0 - lower_by_series(a, x) : upper_by_fraction(a, x);
 }
 
+std::string words(const ChiSquare& test, std::int64_t draws) {
+  return fmt::format("{} draws in {} bins: chi-square {:.4g}, p {:.3g}", draws, test.freedom + 1,
+                     test.statistic, test.p);
+}
+
 ChiSquare chi_square(const std::vector<std::int64_t>& counts,
                      const std::vector<double>& probability) {
   if (counts.size() != probability.size())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace parity {
@@ -16,6 +17,9 @@ struct ChiSquare {
   std::int64_t freedom = 0;  ///< bins - 1
   double p = 1;              ///< of such counts or more telling ones, if the distribution is right
 };
+
+/// "1000000 draws in 17 bins: chi-square 12.3, p 0.72", for people.
+std::string words(const ChiSquare& test, std::int64_t draws);
 
 /// `probability` sums to 1. Neighbouring bins are joined until each is expected at least ten times.
 /// A count where the probability is 0 makes p 0. Throws UsageError where lengths differ or fewer

@@ -110,15 +110,17 @@ Sampled GumbelRun::sample(const GumbelProblem& problem, std::int64_t splits, Poi
   return {integers_of(find(report.outputs, "token")), integers_of(find(report.outputs, "ok"))};
 }
 
-std::int64_t expect_sampled(const GumbelProblem& problem, const Sampled& got) {
-  std::int64_t checked = 0;
+Checked expect_sampled(const GumbelProblem& problem, const Sampled& got) {
+  Checked checked;
   for (std::int64_t row = 0; row < problem.rows(); ++row) {
     const GumbelMaxRow want = problem.expected(row);
     const std::int64_t token = got.token[static_cast<std::size_t>(row)];
     EXPECT_TRUE(token == want.token || std::ranges::count(want.rivals, token) == 1)
         << "row " << row << ": got " << token << ", want " << want.token;
     EXPECT_EQ(got.ok[static_cast<std::size_t>(row)], want.token >= 0 ? 1 : 0) << "row " << row;
-    checked += want.rivals.empty() ? 1 : 0;
+    if (!want.rivals.empty()) continue;
+    ++checked.rows;
+    checked.closest = std::min(checked.closest, want.gap);
   }
   return checked;
 }

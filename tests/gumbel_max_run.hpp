@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,8 +57,13 @@ class GumbelRun {
   std::vector<ArenaBuffer> buffers_;
 };
 
-/// Expects of each row the reference's token, or a rival of it, and ok where there is one. Returns
-/// how many rows had no rival.
-std::int64_t expect_sampled(const GumbelProblem& problem, const Sampled& got);
+/// Rows that could be compared: those without a rival.
+struct Checked {
+  std::int64_t rows = 0;
+  double closest = std::numeric_limits<double>::infinity();  ///< the least gap among them
+};
+
+/// Expects of each row the reference's token, or a rival of it, and ok where there is one.
+Checked expect_sampled(const GumbelProblem& problem, const Sampled& got);
 
 }  // namespace parity

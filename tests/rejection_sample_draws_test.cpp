@@ -9,13 +9,14 @@
 
 #include "tests/chi_square.hpp"
 #include "tests/rejection_sample_run.hpp"
+#include "tests/test_home.hpp"
 
 namespace parity {
 namespace {
 
 constexpr std::int64_t kDraws = 200000;
-/// Over the six right distributions that are tested.
-constexpr double kAlarm = 1e-6 / 6;
+/// Over the eight samples of right distributions that are tested.
+constexpr double kAlarm = 1e-6 / 8;
 
 struct Filters {
   double k, p, m;
@@ -104,6 +105,27 @@ TEST(RejectionSampleDrawsTest, WrongDistributionsAreRejected) {
       << "the other order";
   EXPECT_LT(p_value(counts_of(kProbs, kDraw, joint), distribution(kProbs, kDraw, first)), kAlarm)
       << "the other order";
+}
+
+/// On a GPU a million draws of each order of filters are the kernel's own.
+TEST(RejectionSampleDrawsTest, DrawsOfTheKernelAreOfTheDistribution) {
+  RejectionRun run;
+  const std::int64_t rows = test::test_backend() == BackendKind::cuda ? 1 << 20 : 1 << 11;
+  const Filters joint{6, 0.75, 0.1};  // the fifth token is kept by this order alone
+  for (const bool top_k_first : {false, true}) {
+    RejectionProblem problem(Dtype::f32, rows, kProbs);
+    problem.filter_by(joint.k, joint.p, joint.m);
+    problem.draw_by(kDraw);
+    problem.order = top_k_first ? FilterOrder::top_k_first : FilterOrder::joint;
+    std::vector<std::int64_t> counts(kProbs.size(), 0);
+    for (const std::int64_t token : run.sample(problem).token)
+      ++counts.at(static_cast<std::size_t>(token));
+    Filters filters = joint;
+    filters.top_k_first = top_k_first;
+    const ChiSquare test = chi_square(counts, distribution(kProbs, kDraw, filters));
+    EXPECT_GT(test.p, kAlarm);
+    RecordProperty(top_k_first ? "top_k_first" : "joint", words(test, rows));
+  }
 }
 
 TEST(RejectionSampleDrawsTest, TheKernelDrawsWhatTheReferenceDraws) {

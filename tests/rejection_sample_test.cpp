@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -218,30 +219,49 @@ TEST(RejectionSampleTest, EdgesOfVocabulariesAreNeitherPassedNorLeftOut) {
   EXPECT_LE(late, 7);
 }
 
-/// Half of the rows hold only positive finite patterns.
+void fill_with_random_bits(Tensor& tensor, std::uint32_t stream) {
+  const std::span<std::byte> bytes = tensor.bytes();
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(random_word(7, stream, i / 4) >> 8 * (i % 4));
+}
+
+/// Every second row holds only positive finite patterns.
+void fill_with_random_rows(Tensor& values, std::uint32_t stream) {
+  fill_with_random_bits(values, stream);
+  const std::int64_t length = values.shape()[1];
+  const std::size_t size = size_of(values.dtype());
+  for (std::int64_t i = 0; i < values.elements(); ++i) {
+    if (i / length % 2 == 0) continue;
+    std::byte& top = values.bytes()[static_cast<std::size_t>(i + 1) * size - 1];
+    top &= std::byte{0x7f};
+    if (!(values.at(i) < kInfinity)) top &= std::byte{0x3f};
+  }
+}
+
 TEST(RejectionSampleTest, RandomBitPatternsGiveTheReferencesAnswer) {
   RejectionRun run;
   const std::int64_t rows = test::test_backend() == BackendKind::cuda ? 100000 : 256;
-  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
-    RejectionProblem problem(dtype, rows, std::vector<double>(19, 1.0));
-    problem.filter_by(7, 0.7, 0);
-    auto words = reinterpret_cast<std::uint32_t*>(problem.probs.bytes().data());
-    const std::size_t size = size_of(dtype);
-    for (std::size_t i = 0; i < problem.probs.bytes().size() / 4; ++i)
-      words[i] = random_word(7, 1, i);
-    for (std::int64_t i = 0; i < problem.probs.elements(); ++i) {
-      if (i / 19 % 2 == 0) continue;
-      std::byte& top = problem.probs.bytes()[static_cast<std::size_t>(i + 1) * size - 1];
-      top &= std::byte{0x7f};
-      if (!(problem.probs.at(i) < kInfinity)) top &= std::byte{0x3f};
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16})
+    for (const bool all_random : {false, true}) {  // filters and draws too
+      RejectionProblem problem(dtype, rows, std::vector<double>(19, 1.0), dtype);
+      fill_with_random_rows(problem.probs, 1);
+      problem.filter_by(7, 0.7, 0);
+      if (all_random) {
+        problem.draw_by(std::vector<double>(19, 1.0));
+        fill_with_random_rows(*problem.draw, 2);
+        fill_with_random_bits(problem.top_k, 3);
+        for (std::int64_t row = 0; row < rows; row += 3)
+          problem.top_k.set(row, static_cast<double>(row % 23));
+        fill_with_random_bits(problem.top_p, 4);
+        fill_with_random_bits(problem.min_p, 5);
+      }
+      const Drawn got = run.sample(problem);
+      EXPECT_EQ(got, problem.expected());
+      EXPECT_GE(std::ranges::count(got.ok, 1), all_random ? rows / 8 : rows / 2 - 8);
+      for (std::size_t row = 0; row < got.token.size(); ++row)
+        EXPECT_TRUE(got.ok[row] == 0 ? got.token[row] == -1
+                                     : got.token[row] >= 0 && got.token[row] < 19);
     }
-    const Drawn got = run.sample(problem);
-    EXPECT_EQ(got, problem.expected());
-    EXPECT_GE(std::ranges::count(got.ok, 1), rows / 2 - 8);
-    for (std::size_t row = 0; row < got.token.size(); ++row)
-      EXPECT_TRUE(got.ok[row] == 0 ? got.token[row] == -1
-                                   : got.token[row] >= 0 && got.token[row] < 19);
-  }
 }
 
 TEST(RejectionSampleTest, LaunchesReplayAsAGraph) {
