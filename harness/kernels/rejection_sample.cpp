@@ -15,10 +15,10 @@ std::vector<std::string> smoke() {
   for (const char* shape :
        {"probs=f16,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary",
         "probs=f32,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary",
-        "probs=bf16,filter=f32/v=515,b=64,draw=probs,order=top_k_first,splits=2/ordinary",
-        "probs=f16,filter=f32/v=515,b=64,draw=probs,order=top_k_first,splits=2/ordinary",
-        "probs=f32,filter=f32/v=4097,b=8,draw=probs,order=joint,splits=3/invalid",
-        "probs=bf16,filter=f32/v=4097,b=8,draw=probs,order=joint,splits=3/invalid"})
+        "probs=bf16,filter=f32/v=515,b=64,draw=probs,order=top_k_first,splits=1/ordinary",
+        "probs=f16,filter=f32/v=515,b=64,draw=probs,order=top_k_first,splits=1/ordinary",
+        "probs=f32,filter=f32/v=4097,b=8,draw=probs,order=top_k_first,splits=3/invalid",
+        "probs=bf16,filter=f32/v=4097,b=8,draw=probs,order=top_k_first,splits=3/invalid"})
     ids.push_back(std::string("rejection_sample/") + shape);
   return ids;
 }
