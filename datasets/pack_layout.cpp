@@ -55,11 +55,19 @@ std::string case_path(std::size_t index) {
 }
 
 std::string_view rule_name(OutputRule rule) {
-  return rule == OutputRule::rows ? "rows" : "log_sum_exp";
+  switch (rule) {
+    case OutputRule::rows:
+      return "rows";
+    case OutputRule::log_sum_exp:
+      return "log_sum_exp";
+    case OutputRule::exact:
+      break;
+  }
+  return "exact";
 }
 
 std::optional<OutputRule> parse_rule(std::string_view text) {
-  for (const OutputRule rule : {OutputRule::rows, OutputRule::log_sum_exp})
+  for (const OutputRule rule : {OutputRule::rows, OutputRule::log_sum_exp, OutputRule::exact})
     if (rule_name(rule) == text) return rule;
   return std::nullopt;
 }

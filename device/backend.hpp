@@ -87,6 +87,7 @@ class Backend {
 
   /// Device memory aligned to 256 bytes. Throws DeviceError.
   virtual void* allocate(std::size_t bytes) = 0;
+  /// Once what was launched before has ended.
   virtual void release(void* memory) noexcept = 0;
   virtual void fill(void* memory, std::byte value, std::size_t bytes) = 0;
   virtual void copy_in(void* device, std::span<const std::byte> host) = 0;

@@ -53,8 +53,6 @@ struct Faults {
   bool two_polluters = false;
   /// A device constant without which v = f32 errs: it is right only after v = f16.
   bool brittle = false;
-  /// An offset of the random numbers that others dither with from their first on.
-  bool rng_offset_carry = false;
   /// A count of themselves: all but the first err.
   bool self_pollution = false;
   /// The others err in nine of ten processes.
@@ -63,6 +61,12 @@ struct Faults {
   bool race_30 = false;
   /// A CUDA error that nobody has asked about; others ask and take it for their own.
   bool last_error_left_over = false;
+
+  /// Sampling launches on f16 values draw from a stream that the engine keeps, and others take
+  /// their steps from where it stands, not from what they were given (device/planted_draw.hpp).
+  bool rng_offset_carry = false;
+  /// gumbel_max_sample rounds its noise to the dtype of the logits.
+  bool noise_in_logits_dtype = false;
 
   /// No state: the bits of every launch vary inside the tolerance, as sums by atomics do.
   bool atomics_noise = false;

@@ -44,7 +44,6 @@ const PlantedState::Row PlantedState::kRows[] = {
     {&Faults::cleaner_in_between, &PlantedState::cleaned_constant},
     {&Faults::two_polluters, &PlantedState::two_constants},
     {&Faults::brittle, &PlantedState::wanted_constant},
-    {&Faults::rng_offset_carry, &PlantedState::carried_offset},
     {&Faults::self_pollution, &PlantedState::own_count},
     {&Faults::race_90, &PlantedState::often},
     {&Faults::race_30, &PlantedState::seldom},
@@ -52,13 +51,8 @@ const PlantedState::Row PlantedState::kRows[] = {
     {&Faults::atomics_noise, &PlantedState::noise},
 };
 
-PlantedState::PlantedState(const Faults& faults, Backend& backend, DeviceConstants& constants,
-                           RngStreams& streams)
-    : faults_(faults),
-      backend_(backend),
-      constants_(constants),
-      streams_(streams),
-      nonce_(nonce_of_this_process()) {
+PlantedState::PlantedState(const Faults& faults, Backend& backend, DeviceConstants& constants)
+    : faults_(faults), backend_(backend), constants_(constants), nonce_(nonce_of_this_process()) {
   std::error_code unreachable;
   started_in_ = std::filesystem::current_path(unreachable);
 }
@@ -132,12 +126,6 @@ float PlantedState::two_constants(Dtype value, Trace& trace) {
 float PlantedState::wanted_constant(Dtype value, Trace& trace) {
   if (value == Dtype::f16) constants_.write("score_scale", 1.0f, trace);
   return value == Dtype::f32 ? constants_.read("score_scale", trace).value_or(kWrong) : 1.0f;
-}
-
-float PlantedState::carried_offset(Dtype value, Trace& trace) {
-  if (value != Dtype::f16) return streams_.position("dither", trace) == 0 ? 1.0f : kWrong;
-  streams_.draw("dither", 1, trace);
-  return 1.0f;
 }
 
 float PlantedState::own_count(Dtype value, Trace& trace) {

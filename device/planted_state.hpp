@@ -11,7 +11,6 @@
 #include "device/backend.hpp"
 #include "device/device_constants.hpp"
 #include "device/faults.hpp"
-#include "device/rng_streams.hpp"
 #include "device/trace.hpp"
 
 namespace parity {
@@ -20,8 +19,7 @@ namespace parity {
 class PlantedState {
  public:
   /// All must outlive it.
-  PlantedState(const Faults& faults, Backend& backend, DeviceConstants& constants,
-               RngStreams& streams);
+  PlantedState(const Faults& faults, Backend& backend, DeviceConstants& constants);
 
   /// Called once a decode launch with the dtype of its values: leaves the state that this launch
   /// leaves, and returns the factor that what others left puts on its scores; 1 unless planted.
@@ -43,7 +41,6 @@ class PlantedState {
   float cleaned_constant(Dtype value, Trace& trace);
   float two_constants(Dtype value, Trace& trace);
   float wanted_constant(Dtype value, Trace& trace);
-  float carried_offset(Dtype value, Trace& trace);
   float own_count(Dtype value, Trace& trace);
   float often(Dtype value, Trace& trace);
   float seldom(Dtype value, Trace& trace);
@@ -57,7 +54,6 @@ class PlantedState {
   const Faults& faults_;
   Backend& backend_;
   DeviceConstants& constants_;
-  RngStreams& streams_;
   std::filesystem::path started_in_;
   std::uint64_t nonce_;  ///< differs from process to process
   std::mutex mutex_;

@@ -34,7 +34,7 @@ Runtime::Runtime(std::unique_ptr<Backend> backend, std::unique_ptr<Toolchain> to
       autotune_(faults_),
       graphs_(*backend_, faults_),
       constants_(*backend_),
-      planted_state_(faults_, *backend_, constants_, streams_) {}
+      planted_state_(faults_, *backend_, constants_) {}
 
 std::vector<Carrier*> Runtime::carriers() {
   std::vector<Carrier*> all = {&modules_,     &workspaces_,        &autotune_,

@@ -67,6 +67,7 @@ class Runtime {
   AutotuneMemo& autotune() { return autotune_; }
   GraphCache& graphs() { return graphs_; }
   DeviceConstants& constants() { return constants_; }
+  RngStreams& streams() { return streams_; }
   /// The calling thread's.
   Trace& trace() { return this_thread().trace; }
   const Faults& faults() const { return faults_; }

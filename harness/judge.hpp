@@ -47,7 +47,8 @@ std::string_view name(Fingerprint fingerprint);
 /// Row tolerance of an output dtype. The only table; static_assert: none above 2e-3.
 double row_tolerance(Dtype output);
 
-/// What Judgement::error of this output is held to: its row tolerance, or 1e-5 for a log-sum-exp.
+/// What Judgement::error of this output is held to: its row tolerance, 1e-5 for a log-sum-exp, 0
+/// where it must be exact.
 double tolerance_of(const PackOutput& output);
 
 /// How far one output is off.
@@ -55,8 +56,8 @@ struct OutputError {
   std::string name;
   double error = 0;  ///< as Judgement::error
   double tolerance = 0;
-  /// Worst element's share of what its own bound allows beyond half a spacing; 0 for log_sum_exp,
-  /// whose elements have no other bound.
+  /// Worst element's share of what its own bound allows beyond half a spacing; 0 for other rules
+  /// than `rows`, whose elements have no other bound.
   double of_bound = 0;
 };
 
@@ -64,8 +65,8 @@ struct OutputError {
 struct Judgement {
   Verdict verdict = Verdict::not_run;
   Fingerprint fingerprint = Fingerprint::none;
-  /// Worst row error (rows) or worst |diff| scaled to tolerance 1e-5 (log_sum_exp), and its
-  /// tolerance.
+  /// Worst row error (rows), worst |diff| scaled to tolerance 1e-5 (log_sum_exp) or the share of
+  /// elements that are wrong (exact), and its tolerance.
   double error = 0;
   double tolerance = 0;
   std::vector<OutputError> outputs;  ///< each that was compared, in the pack's order
@@ -77,7 +78,7 @@ struct Judgement {
 Judgement judge_output(const PackOutput& want, const Tensor& got);
 
 /// Ratio of `judgement` to its tolerance as the pack builder needs it: how many times the tolerance
-/// the worst row is off; infinity for a special value that is wrong.
+/// the worst row is off; infinity for a special or an exact value that is wrong.
 double violation(const PackOutput& want, const Tensor& got);
 
 /// "out[1,3,17]": element `index` (row-major) of an output.

@@ -60,7 +60,7 @@ void require_comparable(const PackOutput& want, const Tensor& got) {
   };
   check(want.expected, "expected");
   // A log-sum-exp has its own bound; a tensor is only needed to say what a NaN means.
-  if (want.rule == OutputRule::rows || want.bound) check(want.bound, "bound");
+  if (want.rule != OutputRule::log_sum_exp || want.bound) check(want.bound, "bound");
 }
 
 double bound_at(const PackOutput& want, std::int64_t index) {
@@ -188,9 +188,34 @@ Comparison compare_log_sum_exp(const PackOutput& want, const Tensor& got) {
   return total;
 }
 
+/// The error is the share of elements that are wrong; no tolerance excuses one.
+Comparison compare_exactly(const PackOutput& want, const Tensor& got) {
+  Comparison total;
+  for (std::int64_t i = 0; i < want.type.elements(); ++i) {
+    const double other = want.bound->at(i);
+    if (std::isnan(other)) continue;
+    const double g = got.at(i);
+    std::string failure;
+    if (!(g == want.expected->at(i) || g == other))
+      failure = element(want, got, i) + " (must be equal";
+    add(total, 0, std::move(failure));
+  }
+  if (total.units > 0)
+    total.error = static_cast<double>(total.failed_units) / static_cast<double>(total.units);
+  return total;
+}
+
 Comparison compare(const PackOutput& want, const Tensor& got) {
   require_comparable(want, got);
-  return want.rule == OutputRule::rows ? compare_rows(want, got) : compare_log_sum_exp(want, got);
+  switch (want.rule) {
+    case OutputRule::rows:
+      return compare_rows(want, got);
+    case OutputRule::log_sum_exp:
+      return compare_log_sum_exp(want, got);
+    case OutputRule::exact:
+      break;
+  }
+  return compare_exactly(want, got);
 }
 
 }  // namespace
@@ -214,7 +239,15 @@ double row_tolerance(Dtype output) {
 }
 
 double tolerance_of(const PackOutput& output) {
-  return output.rule == OutputRule::rows ? row_tolerance(output.type.dtype) : kLseTolerance;
+  switch (output.rule) {
+    case OutputRule::rows:
+      return row_tolerance(output.type.dtype);
+    case OutputRule::log_sum_exp:
+      return kLseTolerance;
+    case OutputRule::exact:
+      break;
+  }
+  return 0;
 }
 
 Judgement judge_output(const PackOutput& want, const Tensor& got) {
@@ -225,7 +258,8 @@ Judgement judge_output(const PackOutput& want, const Tensor& got) {
   judgement.outputs = {{want.name, total.error, total.tolerance, total.of_bound}};
   if (total.units == 0) {
     judgement.verdict = Verdict::untrusted;
-    judgement.detail = fmt::format("{} has no element: nothing was checked", want.name);
+    judgement.detail =
+        fmt::format("{} has no element that is compared: nothing was checked", want.name);
   } else if (total.failed_units > 0) {
     judgement.verdict = Verdict::failed;
     judgement.fingerprint = Fingerprint::mismatch;
@@ -243,6 +277,7 @@ Judgement judge_output(const PackOutput& want, const Tensor& got) {
 
 double violation(const PackOutput& want, const Tensor& got) {
   const Comparison total = compare(want, got);
+  if (want.rule == OutputRule::exact) return total.failed_units > 0 ? kInfinity : 0;
   return total.error / total.tolerance;
 }
 

@@ -40,6 +40,17 @@ TEST_F(PackTest, EveryBitPatternOfEveryDtypeSurvives) {
   expect_equal(PackReader(path_).read("bits"), all);
 }
 
+TEST_F(PackTest, EveryRuleSurvives) {
+  PackCase all{"rules", "none", "none", 0, {}, {}};
+  for (const OutputRule rule : {OutputRule::rows, OutputRule::log_sum_exp, OutputRule::exact}) {
+    const Tensor values(Dtype::f64, {2});
+    all.outputs.push_back(
+        {"out" + std::to_string(all.outputs.size()), {Dtype::f32, {2}}, rule, values, values});
+  }
+  write_pack(path_, {all});
+  expect_equal(PackReader(path_).read("rules"), all);
+}
+
 TEST_F(PackTest, InputsAboveOneMebibyteAreKeptAsRecipeAndDigest) {
   PackCase large{"large", "op", "ragged3", 42, {}, {}};
   large.inputs.push_back(normal_input("at_limit", Dtype::f32, {1 << 18}));

@@ -51,8 +51,7 @@ class PlantedStateTest : public testing::Test {
   /// Factors of launches with these value dtypes, one after the other in a process of their own.
   std::vector<float> factors(const Faults& faults, const std::vector<Dtype>& values) {
     DeviceConstants constants(backend_);
-    RngStreams streams;
-    PlantedState state(faults, backend_, constants, streams);
+    PlantedState state(faults, backend_, constants);
     std::vector<float> seen;
     for (const Dtype value : values) {
       trace_.begin(std::string(name(value)));
@@ -76,11 +75,6 @@ TEST_F(PlantedStateTest, DriftIsInsideTheToleranceAndNeedsF16Before) {
   EXPECT_EQ(factors({.drift = true}, {f32, bf16, f16, f32, f16, bf16}),
             (Factors{1, 1, 1, kDrift, 1, kDrift}));
   EXPECT_EQ(factors({.drift = true}, {f32}), (Factors{1})) << "it is state of one runtime";
-}
-
-TEST_F(PlantedStateTest, AnOffsetIsCarriedToOthers) {
-  EXPECT_EQ(factors({.rng_offset_carry = true}, {f32, f16, f16, f32, bf16}),
-            (Factors{1, 1, 1, 1.5f, 1.5f}));
 }
 
 TEST_F(PlantedStateTest, TheEnvironmentIsLeftAndRead) {
@@ -156,8 +150,7 @@ TEST_F(PlantedStateTest, ALastErrorIsLeftAndTakenForAnothersOwn) {
   ErrorBackend backend;
   DeviceConstants constants(backend);
   const Faults faults{.last_error_left_over = true};
-  RngStreams streams;
-  PlantedState state(faults, backend, constants, streams);
+  PlantedState state(faults, backend, constants);
   EXPECT_EQ(state.score_factor(f32, trace_), 1.0f);
   EXPECT_EQ(state.score_factor(f16, trace_), 1.0f);
   EXPECT_EQ(state.score_factor(f16, trace_), 1.0f) << "it does not ask";

@@ -68,22 +68,30 @@ PARITY_DEVICE void warp_barrier(u32 mask) {
 }
 
 /// Each of the N values becomes its sum over the aligned group of `Lanes` lanes, in butterfly order
-/// (distance 1 first), the same in every lane of the group. Lanes is 1, 2, 4, 8, 16 or 32.
-template <u32 Lanes, u32 N>
-PARITY_DEVICE void segment_sum(u32 mask, float (&v)[N]) {
+/// (distance 1 first), the same in every lane of the group. Lanes is 1, 2, 4, 8, 16 or 32. T is a
+/// float, u32 or u64.
+template <u32 Lanes, u32 N, class T>
+PARITY_DEVICE void segment_sum(u32 mask, T (&v)[N]) {
 #pragma unroll
   for (u32 distance = 1; distance < Lanes; distance *= 2)
 #pragma unroll
     for (u32 n = 0; n < N; ++n) v[n] += __shfl_xor_sync(mask, v[n], distance);
 }
 
-/// Likewise the maximum, which ignores NaN where it can, as fmaxf does.
-template <u32 Lanes, u32 N>
-PARITY_DEVICE void segment_max(u32 mask, float (&v)[N]) {
+PARITY_DEVICE float larger_of(float a, float b) {
+  return fmaxf(a, b);
+}
+PARITY_DEVICE u32 larger_of(u32 a, u32 b) {
+  return a > b ? a : b;
+}
+
+/// Likewise the maximum of floats or u32, which ignores NaN where it can, as fmaxf does.
+template <u32 Lanes, u32 N, class T>
+PARITY_DEVICE void segment_max(u32 mask, T (&v)[N]) {
 #pragma unroll
   for (u32 distance = 1; distance < Lanes; distance *= 2)
 #pragma unroll
-    for (u32 n = 0; n < N; ++n) v[n] = fmaxf(v[n], __shfl_xor_sync(mask, v[n], distance));
+    for (u32 n = 0; n < N; ++n) v[n] = larger_of(v[n], __shfl_xor_sync(mask, v[n], distance));
 }
 
 /// `value` of lane `source_lane` (0..31, in the mask). T is a 32- or 64-bit number.
@@ -111,6 +119,9 @@ PARITY_DEVICE u32 atomic_add_acq_rel(u32* counter, u32 value) {
 PARITY_DEVICE i32 atomic_add_acq_rel(i32* counter, i32 value) {
   return static_cast<i32>(
       atomic_add_acq_rel(reinterpret_cast<u32*>(counter), static_cast<u32>(value)));
+}
+PARITY_DEVICE void atomic_add_relaxed(u32* counter, u32 value) {
+  atomicAdd(counter, value);
 }
 
 }  // namespace parity
@@ -202,10 +213,10 @@ PARITY_DEVICE void warp_barrier(u32 mask, u32 line = __builtin_LINE()) {
   host_rendezvous(HostOperation::warp_barrier, 0, mask, line, nullptr);
 }
 
-/// Calls combine(float& into, float from) along the butterfly's tree for every group, in place in
+/// Calls combine(T& into, T from) along the butterfly's tree for every group, in place in
 /// the lanes' own arrays, and gives every lane its group's result.
-template <u32 Lanes, u32 N, class Combine>
-PARITY_DEVICE void host_segment(HostOperation operation, u32 mask, u32 line, float (&v)[N],
+template <u32 Lanes, u32 N, class T, class Combine>
+PARITY_DEVICE void host_segment(HostOperation operation, u32 mask, u32 line, T (&v)[N],
                                 Combine combine) {
   static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
   if (Lanes == 1) return;
@@ -216,7 +227,7 @@ PARITY_DEVICE void host_segment(HostOperation operation, u32 mask, u32 line, flo
     const u32 present = mask >> first & kGroup;
     if (present == 0) continue;
     if (present != kGroup) host_fault(line, "the mask splits a group of lanes");
-    const auto values = [&](u32 lane) { return static_cast<float*>(payloads[first + lane]); };
+    const auto values = [&](u32 lane) { return static_cast<T*>(payloads[first + lane]); };
     for (u32 distance = 1; distance < Lanes; distance *= 2)
       for (u32 lane = 0; lane < Lanes; lane += 2 * distance)
         for (u32 n = 0; n < N; ++n) combine(values(lane)[n], values(lane + distance)[n]);
@@ -225,19 +236,25 @@ PARITY_DEVICE void host_segment(HostOperation operation, u32 mask, u32 line, flo
   }
 }
 
-template <u32 Lanes, u32 N>
-PARITY_DEVICE void segment_sum(u32 mask, float (&v)[N], u32 line = __builtin_LINE()) {
+template <u32 Lanes, u32 N, class T>
+PARITY_DEVICE void segment_sum(u32 mask, T (&v)[N], u32 line = __builtin_LINE()) {
   host_segment<Lanes>(HostOperation::segment_sum, mask, line, v,
-                      [](float& into, float from) { into += from; });
+                      [](T& into, T from) { into += from; });
 }
 
-template <u32 Lanes, u32 N>
-PARITY_DEVICE void segment_max(u32 mask, float (&v)[N], u32 line = __builtin_LINE()) {
+PARITY_DEVICE float larger_of(float a, float b) {
   // As the GPU's max: a NaN loses to a number, and -0 to +0.
-  host_segment<Lanes>(HostOperation::segment_max, mask, line, v, [](float& into, float from) {
-    const bool keep = from != from || into > from || (into == from && !__builtin_signbit(into));
-    if (!keep) into = from;
-  });
+  const bool keep = b != b || a > b || (a == b && !__builtin_signbit(a));
+  return keep ? a : b;
+}
+PARITY_DEVICE u32 larger_of(u32 a, u32 b) {
+  return a > b ? a : b;
+}
+
+template <u32 Lanes, u32 N, class T>
+PARITY_DEVICE void segment_max(u32 mask, T (&v)[N], u32 line = __builtin_LINE()) {
+  host_segment<Lanes>(HostOperation::segment_max, mask, line, v,
+                      [](T& into, T from) { into = larger_of(into, from); });
 }
 
 template <class T>
@@ -282,6 +299,9 @@ PARITY_DEVICE u32 atomic_add_acq_rel(u32* counter, u32 value) {
 }
 PARITY_DEVICE i32 atomic_add_acq_rel(i32* counter, i32 value) {
   return __atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL);
+}
+PARITY_DEVICE void atomic_add_relaxed(u32* counter, u32 value) {
+  __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
 }
 
 }  // namespace parity

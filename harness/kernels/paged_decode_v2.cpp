@@ -14,11 +14,10 @@ constexpr std::int64_t kWholeRows = 100000;
 
 std::vector<SmokeGeometry> smoke() {
   return {
-      {"d=64,hq=8,hkv=2,page=16,ppc=1", "ragged", {"fff", "fhf", "fhb"}},
+      {"d=96,hq=8,hkv=1,page=16,layout=hnd,ppc=1", "ragged", {"hff", "hfh"}},
       {"d=64,hq=2,hkv=1,page=8,ppc=3", "ragged", {"hhh", "hhb"}},
-      {"d=64,hq=4,hkv=1,page=32,ppc=4", "empty", {"hbb", "bbb"}},
-      {"d=64,hq=4,hkv=1,page=1,ppc=4", "nan", {"bbb", "bhb"}},
-      {"d=96,hq=4,hkv=2,page=1,ppc=7", "offset", {"hbh", "hhh"}},
+      {"d=64,hq=4,hkv=1,page=32,ppc=7", "empty", {"hbb", "bbb"}},
+      {"d=96,hq=4,hkv=2,page=1,ppc=4", "nan", {"hbh", "bbh"}},
       {"d=96,hq=4,hkv=1,page=8,layout=interleaved,ppc=2", "exact", {"fhh", "hhh"}},
       {"d=128,hq=1,hkv=1,page=32,ppc=64", "exact", {"bfb", "bff"}},
       {"d=128,hq=10,hkv=2,page=1,softcap=5,ppc=16", "ragged", {"bhf", "bbf"}},

@@ -20,9 +20,16 @@ constexpr std::array<std::string_view, 2> kNoisy = {
     "paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16/ragged",
     "paged_decode_v1/q=f32,k=f32,v=f16/d=64,hq=8,hkv=2,page=16/ragged",
 };
+/// The last has f32 logits, whose dtype the noise has anyway.
+constexpr std::array<std::string_view, 3> kDuels = {
+    "gumbel_max_sample/logits=bf16/v=256,b=64,splits=1/duel",
+    "gumbel_max_sample/logits=f16/v=256,b=64,splits=1/duel",
+    "gumbel_max_sample/logits=f32/v=4097,b=3,splits=auto/plain",
+};
+constexpr std::array<std::string_view, 1> kHalves = {"!*=f32*"};
 constexpr std::array<std::string_view, 1> kAny = {"*"};
 
-constexpr std::array<Plant, 7> kPlants = {{
+constexpr std::array<Plant, 8> kPlants = {{
     {.name = "unwritten_output",
      .what = "The launch that writes the output lacks its last block.",
      .fault = &Faults::unwritten_output,
@@ -67,6 +74,13 @@ constexpr std::array<Plant, 7> kPlants = {{
      .expected_kind = "crash",
      .expected_fingerprint = "crash",
      .cases = kStruckPairs},
+    {.name = "noise_in_logits_dtype",
+     .what = "gumbel_max_sample rounds its noise to the dtype of the logits, which makes ties.",
+     .fault = &Faults::noise_in_logits_dtype,
+     .leak_class = "alone",
+     .expected_kind = "mismatch",
+     .cases = kDuels,
+     .sequence = kHalves},
     {.name = "atomics_noise",
      .what = "The bits of every run vary inside the tolerance; well where the person permits it "
              "(--noisy).",

@@ -60,9 +60,22 @@ constexpr std::array kGraphs = {
     "paged_decode_v1/q=f32,k=f32,v=f32/d=64,hq=8,hkv=2,page=16,layout=hnd,graph=1/ragged"sv,
     kF32,
 };
+/// Pairs of one vocabulary whose logits or probs differ in their dtype.
+constexpr std::array kGumbels = {
+    "gumbel_max_sample/logits=f32/v=4097,b=3,splits=auto/plain"sv,
+    "gumbel_max_sample/logits=f16/v=4097,b=3,splits=auto/plain"sv,
+};
+constexpr std::array kRejections = {
+    "rejection_sample/probs=f16,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary"sv,
+    "rejection_sample/probs=f32,filter=bf16/v=513,b=64,draw=none,order=joint,splits=1/ordinary"sv,
+};
+constexpr std::array kSamplers = {kGumbels[0], kGumbels[1], kRejections[0], kRejections[1]};
+constexpr std::array kAnyThenAny = {"*"sv, "*"sv};
+constexpr std::array kSampledF16ThenOther = {"*=f16*"sv, "!*=f16*"sv};
+
 constexpr std::array kGraphThenGraph = {"*graph=1*"sv, "*graph=1*"sv};
 
-constexpr std::array<Plant, 19> kPlants = {{
+constexpr std::array<Plant, 21> kPlants = {{
     {.name = "weak_module_key",
      .what =
          "Modules are kept by kernel name and integer constants, so the first dtypes to compile "
@@ -74,6 +87,22 @@ constexpr std::array<Plant, 19> kPlants = {{
      .expected_grade = "confirmed",
      .cases = kConstants,
      .sequence = kEqualConstants},
+    {.name = "weak_module_key_gumbel",
+     .what = "The same, seen by gumbel_max_sample: two models, one vocabulary, two logits dtypes.",
+     .fault = &Faults::weak_module_key,
+     .leak_class = "first-wins",
+     .expected_carrier = "module_cache",
+     .expected_grade = "confirmed",
+     .cases = kGumbels,
+     .sequence = kAnyThenAny},
+    {.name = "weak_module_key_rejection",
+     .what = "The same, seen by rejection_sample: two models, one vocabulary, two probs dtypes.",
+     .fault = &Faults::weak_module_key,
+     .leak_class = "first-wins",
+     .expected_carrier = "module_cache",
+     .expected_grade = "confirmed",
+     .cases = kRejections,
+     .sequence = kAnyThenAny},
     {.name = "memo_without_dtype",
      .what = "The autotune memo keeps plans by all but the dtypes, so the first dtypes to be tuned "
              "decide for all.",
@@ -195,14 +224,14 @@ constexpr std::array<Plant, 19> kPlants = {{
      .sequence = kAfterF16},
     {.name = "rng_offset_carry",
      .what =
-         "f16 values draw from a stream of random numbers, and others, which dither with it from "
-         "its start, go on from there.",
+         "Sampling from f16 draws from a stream that the engine keeps, and other samplings take "
+         "their steps from where it stands.",
      .fault = &Faults::rng_offset_carry,
      .leak_class = "counter",
      .expected_carrier = "rng_streams",
      .expected_grade = "confirmed",
-     .cases = kValues,
-     .sequence = kAfterF16},
+     .cases = kSamplers,
+     .sequence = kSampledF16ThenOther},
     {.name = "self_pollution",
      .what = "A launch on f16 values errs where one has run before, itself if need be.",
      .fault = &Faults::self_pollution,

@@ -67,10 +67,15 @@ std::vector<std::int32_t> shuffled(std::size_t count) {
 }  // namespace
 
 void fill_pattern(Backend& backend, const DeviceTensor& tensor) {
+  fill_pattern(backend, tensor, [](double normal) { return normal; });
+}
+
+void fill_pattern(Backend& backend, const DeviceTensor& tensor, double (*value)(double normal)) {
   const std::int64_t elements = tensor.type.elements();
   const Dtype dtype = tensor.type.dtype;
   Tensor pattern(dtype, {std::min(elements, kPatternElements)});
   fill_normal(pattern, kSeed, "pattern");
+  for (std::int64_t i = 0; i < pattern.elements(); ++i) pattern.set(i, value(pattern.at(i)));
   Tensor staged(dtype, {std::min(elements, kPatternsAtOnce * kPatternElements)});
   for (std::size_t at = 0; at < staged.bytes().size(); at += pattern.bytes().size()) {
     const auto room = staged.bytes().subspan(at);

@@ -16,6 +16,8 @@ namespace parity {
 /// Fills a floating tensor with finite values close to standard normal. They repeat every 131,071
 /// elements, a prime, so that no two tokens of a row are alike.
 void fill_pattern(Backend& backend, const DeviceTensor& tensor);
+/// `value` of them instead, rounded to the dtype.
+void fill_pattern(Backend& backend, const DeviceTensor& tensor, double (*value)(double normal));
 
 /// Throws DeviceError when an element of a floating tensor is not finite, or all are zero: what a
 /// kernel leaves that did not do its work. Waits for the device.

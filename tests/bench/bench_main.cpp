@@ -80,6 +80,7 @@ int run(std::vector<std::string> arguments) {
   describe(bench.device);
   parity::add_kernel_benches(bench);
   parity::add_cascade_benches(bench);
+  parity::add_sampler_benches(bench);
   parity::add_harness_benches(bench);
   if (benchmark::RunSpecifiedBenchmarks() == 0) return kUsage;  // which says so itself
   return bench.failed ? kFailed : 0;

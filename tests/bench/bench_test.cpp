@@ -68,6 +68,26 @@ TEST_F(BenchTest, KernelsAreMeasuredAgainstTheCeilingOfTheSameRun) {
                        "split_kv_merge/rows:1/tokens:256/heads:8/kv_heads:2/manual_time"}));
 }
 
+TEST_F(BenchTest, SamplersAreMeasuredAgainstOnePassOverTheirRows) {
+  ASSERT_EQ(bench("--backend host --benchmark_filter='_sample/'"), 0) << printed();
+  const json run = report();
+  ASSERT_TRUE(run.is_object()) << printed();
+  std::vector<std::string> names;
+  for (const json& line : run["benchmarks"]) {
+    names.push_back(line["name"].get<std::string>());
+    EXPECT_EQ(line["bytes"].get<double>(),
+              2 * 4096 * (names.back().find("bf16") != std::string::npos ? 2 : 4));
+    EXPECT_GT(line["of_ceiling"].get<double>(), 0) << line;
+  }
+  std::vector<std::string> want;
+  for (const std::string shape : {"rows:2/v:4096/f32/splits:auto", "rows:2/v:4096/bf16/splits:2"})
+    for (const std::string& name :
+         {"gumbel_max_sample/" + shape, "rejection_sample/" + shape + "/joint",
+          "rejection_sample/" + shape + "/top_k_first"})
+      want.push_back(name + "/manual_time");
+  EXPECT_EQ(names, want);
+}
+
 TEST_F(BenchTest, WorkersAndTheCostOfALaunchAreMeasured) {
   ASSERT_EQ(bench("--backend=host --benchmark_filter='^worker/|^judge/|^host_cost/'"), 0)
       << printed();

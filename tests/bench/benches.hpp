@@ -47,6 +47,9 @@ void add_kernel_benches(Bench& bench);
 /// paged_decode_cascade and paged_decode_sparse.
 void add_cascade_benches(Bench& bench);
 
+/// gumbel_max_sample and rejection_sample.
+void add_sampler_benches(Bench& bench);
+
 /// The reference, the judge, a worker's start and one run in it, a launch's cost on the host.
 void add_harness_benches(Bench& bench);
 
