@@ -74,7 +74,9 @@ class Contest {
     second_ = std::max(second_, std::min(best_, score));
     best_ = std::max(best_, score);
     contenders_.push_back({score, index});
-    if (contenders_.size() > kMany) drop();
+    if (contenders_.size() <= many_) return;
+    drop();
+    many_ = std::max(many_, 2 * contenders_.size());  // where all tie, none goes
   }
 
   GumbelMaxRow result() {
@@ -91,13 +93,12 @@ class Contest {
   }
 
  private:
-  static constexpr std::size_t kMany = 64;
-
   void drop() {
     std::erase_if(contenders_,
                   [this](const Scored& other) { return other.score < best_ - margin(best_); });
   }
 
+  std::size_t many_ = 64;
   double best_ = -kInfinity;
   double second_ = -kInfinity;  ///< equal to best_ where two are
   std::vector<Scored> contenders_;
