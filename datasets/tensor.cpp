@@ -58,15 +58,22 @@ std::string TensorType::to_string() const {
 Tensor::Tensor(TensorType type) : type_(std::move(type)), bytes_(type_.bytes()) {}
 
 double Tensor::at(std::int64_t index) const {
-  const std::size_t size = size_of(type_.dtype);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes_.data() + static_cast<std::size_t>(index) * size, size);
-  return decode(type_.dtype, bits);
+  return decode(type_.dtype, bits_at(index));
 }
 
 void Tensor::set(std::int64_t index, double value) {
+  set_bits(index, encode(type_.dtype, value));
+}
+
+std::uint64_t Tensor::bits_at(std::int64_t index) const {
   const std::size_t size = size_of(type_.dtype);
-  const std::uint64_t bits = encode(type_.dtype, value);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes_.data() + static_cast<std::size_t>(index) * size, size);
+  return bits;
+}
+
+void Tensor::set_bits(std::int64_t index, std::uint64_t bits) {
+  const std::size_t size = size_of(type_.dtype);
   std::memcpy(bytes_.data() + static_cast<std::size_t>(index) * size, &bits, size);
 }
 

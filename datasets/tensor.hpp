@@ -45,6 +45,9 @@ class Tensor {
   double at(std::int64_t index) const;
   /// Stores `value` rounded once to the dtype.
   void set(std::int64_t index, double value);
+  /// The element's own bits, zeros above them: of a u64 all that it is, where a double holds 53.
+  std::uint64_t bits_at(std::int64_t index) const;
+  void set_bits(std::int64_t index, std::uint64_t bits);
 
   bool operator==(const Tensor&) const = default;
 

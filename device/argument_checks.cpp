@@ -60,6 +60,12 @@ void check_memory(std::string_view who, std::string_view name, const DeviceTenso
     refuse(who, "{} must be aligned to {} bytes", name, alignment);
 }
 
+void check_tensor(std::string_view who, std::string_view name, const DeviceTensor& tensor,
+                  const TensorType& want, std::uintptr_t alignment) {
+  check_type(who, name, tensor, want);
+  check_memory(who, name, tensor, alignment);
+}
+
 void check_apart(std::string_view who, const std::vector<ArgumentMemory>& outputs,
                  const std::vector<ArgumentMemory>& inputs) {
   const auto require = [&](const ArgumentMemory& a, const ArgumentMemory& b) {

@@ -2,15 +2,30 @@
 // argument.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "datasets/errors.hpp"
 #include "device/backend.hpp"
 #include "device/device_tensor.hpp"
 
 namespace parity {
+
+/// Throws UsageError with the formatted words, after who refuses.
+struct Refuse {
+  std::string_view who;
+
+  template <class... Parts>
+  [[noreturn]] void operator()(fmt::format_string<Parts...> format, Parts&&... parts) const {
+    throw UsageError(
+        fmt::format("{}: {}", who, fmt::format(format, std::forward<Parts>(parts)...)));
+  }
+};
 
 /// Throws UsageError unless the dtype is f32, f16 or bf16.
 void check_float(std::string_view who, std::string_view axis, Dtype dtype);
@@ -31,6 +46,10 @@ void check_type(std::string_view who, std::string_view name, const DeviceTensor&
 /// aligned to that many bytes.
 void check_memory(std::string_view who, std::string_view name, const DeviceTensor& tensor,
                   std::uintptr_t alignment);
+
+/// Both.
+void check_tensor(std::string_view who, std::string_view name, const DeviceTensor& tensor,
+                  const TensorType& want, std::uintptr_t alignment);
 
 /// The memory that an argument names.
 struct ArgumentMemory {

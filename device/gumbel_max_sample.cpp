@@ -11,7 +11,6 @@
 
 #include "datasets/errors.hpp"
 #include "device/argument_checks.hpp"
-#include "device/ceil_divide.hpp"
 #include "device/kernels/gumbel_max_sample_params.cuh"
 #include "device/planted_draw.hpp"
 
@@ -20,17 +19,12 @@ namespace {
 
 constexpr std::string_view kWho = "gumbel_max_sample";
 constexpr std::int64_t kKeyBytes = 8;
-constexpr std::int64_t kFewestElements = 4096;
-constexpr std::int64_t kBlocksPerMultiprocessor = 2;
+static_assert(kGumbelMostSplits == kMostSamplerSplits);
 
-template <class... Parts>
-[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
-}
+constexpr Refuse refuse{kWho};
 
 void check_tensor(std::string_view name, const DeviceTensor& tensor, const TensorType& want) {
-  check_type(kWho, name, tensor, want);
-  check_memory(kWho, name, tensor, size_of(want.dtype));
+  check_tensor(kWho, name, tensor, want, size_of(want.dtype));
 }
 
 std::vector<ArgumentMemory> inputs_of(const GumbelMaxSampleArgs& args) {
@@ -58,11 +52,11 @@ void check(const GumbelMaxSampleArgs& args) {
   check_tensor("token", args.token, {Dtype::i32, {logits[0]}});
   check_tensor("ok", args.ok, {Dtype::u8, {logits[0]}});
   check_apart(kWho, outputs_of(args), inputs_of(args));
-  if (args.splits < 0 || args.splits > kGumbelMostSplits)
+  if (args.splits < 0 || args.splits > kMostSamplerSplits)
     refuse("splits is {}, but must be 1 to {}, or {} to have it chosen", args.splits,
-           kGumbelMostSplits, kAutoGumbelSplits);
-  if (logits[0] > kMost / kGumbelMostSplits)
-    refuse("logits has {} rows, but may have {}", logits[0], kMost / kGumbelMostSplits);
+           kMostSamplerSplits, kAutoSamplerSplits);
+  if (logits[0] > kMost / kMostSamplerSplits)
+    refuse("logits has {} rows, but may have {}", logits[0], kMost / kMostSamplerSplits);
 }
 
 /// The workspace given, or one of the runtime's.
@@ -128,14 +122,6 @@ std::int64_t gumbel_max_workspace_bytes(std::int64_t rows, std::int64_t splits) 
   return splits > 1 ? rows * splits * kKeyBytes : 0;
 }
 
-std::int64_t gumbel_max_splits(std::int64_t rows, std::int64_t vocabulary,
-                               std::int64_t multiprocessors) {
-  const std::int64_t wanted =
-      ceil_divide(kBlocksPerMultiprocessor * multiprocessors, std::max<std::int64_t>(1, rows));
-  const std::int64_t most = std::min<std::int64_t>(kGumbelMostSplits, vocabulary / kFewestElements);
-  return std::max<std::int64_t>(1, std::min(wanted, most));
-}
-
 VariantSpec gumbel_max_sample_variant(Dtype logits) {
   check_float(kWho, "logits", logits);
   return {.kernel = "gumbel_max_sample", .constants = {}, .dtypes = {{"logits", logits}}};
@@ -149,9 +135,9 @@ std::string gumbel_max_sample(Runtime& runtime, const GumbelMaxSampleArgs& args)
   check(args);
   const Shape& logits = args.logits.type.shape;
   const std::int64_t splits =
-      args.splits != kAutoGumbelSplits
+      args.splits != kAutoSamplerSplits
           ? args.splits
-          : gumbel_max_splits(logits[0], logits[1], runtime.backend().identity().multiprocessors);
+          : sampler_splits(logits[0], logits[1], runtime.backend().identity().multiprocessors);
   HeldWorkspace held;
   if (splits > 1 && logits[0] > 0)
     held = HeldWorkspace::in(runtime, args, gumbel_max_workspace_bytes(logits[0], splits));

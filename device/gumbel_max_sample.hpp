@@ -6,11 +6,9 @@
 
 #include "device/device_tensor.hpp"
 #include "device/runtime.hpp"
+#include "device/sampler_splits.hpp"
 
 namespace parity {
-
-/// Parts of a row are chosen to fill the device.
-inline constexpr std::int64_t kAutoGumbelSplits = 0;
 
 struct GumbelMaxSampleArgs {
   DeviceTensor logits;       ///< [B, V]: f32, f16 or bf16; rows need not be aligned
@@ -19,19 +17,14 @@ struct GumbelMaxSampleArgs {
   DeviceTensor step;         ///< [B] u64
   DeviceTensor token;        ///< [B] i32, written
   DeviceTensor ok;           ///< [B] u8, written: 1, or 0 where token is -1
-  /// Blocks that share a row, 1 to 64, or kAutoGumbelSplits. Never changes a token.
-  std::int64_t splits = kAutoGumbelSplits;
+  /// Blocks that share a row, 1 to 64, or kAutoSamplerSplits. Never changes a token.
+  std::int64_t splits = kAutoSamplerSplits;
   /// u8, gumbel_max_workspace_bytes() at least; without memory it comes from the runtime.
   DeviceTensor workspace = {};
 };
 
 /// rows·splits·8; 0 where a row is not split.
 std::int64_t gumbel_max_workspace_bytes(std::int64_t rows, std::int64_t splits);
-
-/// What kAutoGumbelSplits stands for: enough blocks for two on each multiprocessor, but none with
-/// fewer than 4096 elements.
-std::int64_t gumbel_max_splits(std::int64_t rows, std::int64_t vocabulary,
-                               std::int64_t multiprocessors);
 
 /// Key of the module that these arguments need, and of the one that it is followed by where rows
 /// are split. Throws UsageError naming the argument that is not supported.

@@ -25,10 +25,7 @@ constexpr std::uintptr_t kAlignment = 16;
 /// Of i32 and f32.
 constexpr std::uintptr_t kElementBytes = 4;
 
-template <class... Parts>
-[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
-}
+constexpr Refuse refuse{kWho};
 
 void check_stride(std::string_view pool, std::string_view axis, std::int64_t stride) {
   if (stride < 0 || stride % kPackElements != 0)

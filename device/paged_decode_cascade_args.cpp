@@ -16,11 +16,7 @@ namespace parity {
 namespace {
 
 constexpr std::string_view kWho = "paged_decode_cascade";
-
-template <class... Parts>
-[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
-}
+constexpr Refuse refuse{kWho};
 
 void check_integers(std::string_view name, const DeviceTensor& tensor) {
   if (tensor.type.dtype != Dtype::i32 || tensor.type.shape.size() != 1)

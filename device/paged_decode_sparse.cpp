@@ -16,11 +16,7 @@ namespace parity {
 namespace {
 
 constexpr std::string_view kWho = "paged_decode_sparse";
-
-template <class... Parts>
-[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
-}
+constexpr Refuse refuse{kWho};
 
 void check_absent(std::string_view name, const DeviceTensor& tensor) {
   if (tensor.data != nullptr)

@@ -11,7 +11,6 @@
 
 #include "datasets/errors.hpp"
 #include "device/argument_checks.hpp"
-#include "device/ceil_divide.hpp"
 #include "device/kernels/rejection_sample_params.cuh"
 #include "device/planted_draw.hpp"
 
@@ -19,24 +18,14 @@ namespace parity {
 namespace {
 
 constexpr std::string_view kWho = "rejection_sample";
-constexpr std::int64_t kFewestElements = 4096;
-constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 /// Rounds that all blocks of a row take part in. Few rows need more; what they need is done by one
 /// block.
 constexpr unsigned kSplitRounds = 4;
 /// What a load of several elements needs.
 constexpr std::uintptr_t kAlignment = 16;
+static_assert(kRejectionSampleMostSplits == kMostSamplerSplits);
 
-template <class... Parts>
-[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
-}
-
-void check_tensor(std::string_view name, const DeviceTensor& tensor, const TensorType& want,
-                  std::uintptr_t alignment) {
-  check_type(kWho, name, tensor, want);
-  check_memory(kWho, name, tensor, alignment);
-}
+constexpr Refuse refuse{kWho};
 
 void check_shape(const RejectionSampleArgs& args) {
   check_float(kWho, "probs", args.probs);
@@ -46,28 +35,27 @@ void check_shape(const RejectionSampleArgs& args) {
   if (probs[1] < 1 || probs[1] > kMostRejectionVocabulary)
     refuse("the vocabulary of probs is {}, but must be 1 to {}", probs[1],
            kMostRejectionVocabulary);
-  constexpr std::int64_t kMostRows =
-      std::numeric_limits<std::int32_t>::max() / kRejectionSampleMostSplits;
+  constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max() / kMostSamplerSplits;
   if (probs[0] > kMostRows) refuse("probs has {} rows, but may have {}", probs[0], kMostRows);
-  if (args.splits < 0 || args.splits > kRejectionSampleMostSplits)
+  if (args.splits < 0 || args.splits > kMostSamplerSplits)
     refuse("splits is {}, but must be 1 to {}, or {} to have it chosen", args.splits,
-           kRejectionSampleMostSplits, kAutoRejectionSplits);
+           kMostSamplerSplits, kAutoSamplerSplits);
 }
 
 void check_tensors(const RejectionSampleArgs& args) {
   const std::int64_t rows = args.probs.type.shape[0];
-  check_tensor("probs", args.probs, args.probs.type, kAlignment);
-  if (args.draw) check_tensor("draw", *args.draw, args.probs.type, kAlignment);
+  check_tensor(kWho, "probs", args.probs, args.probs.type, kAlignment);
+  if (args.draw) check_tensor(kWho, "draw", *args.draw, args.probs.type, kAlignment);
   check_float(kWho, "top_p", args.top_p);
   const Dtype filter = args.top_p.type.dtype;
-  check_tensor("top_k", args.top_k, {Dtype::i32, {rows}}, 4);
-  check_tensor("top_p", args.top_p, {filter, {rows}}, size_of(filter));
-  check_tensor("min_p", args.min_p, {filter, {rows}}, size_of(filter));
-  check_tensor("seed", args.seed, {Dtype::u64, {rows}}, 8);
-  check_tensor("step", args.step, {Dtype::u64, {rows}}, 8);
-  check_tensor("token", args.token, {Dtype::i32, {rows}}, 4);
-  check_tensor("ok", args.ok, {Dtype::u8, {rows}}, 1);
-  check_tensor("rounds", args.rounds, {Dtype::i32, {rows}}, 4);
+  check_tensor(kWho, "top_k", args.top_k, {Dtype::i32, {rows}}, 4);
+  check_tensor(kWho, "top_p", args.top_p, {filter, {rows}}, size_of(filter));
+  check_tensor(kWho, "min_p", args.min_p, {filter, {rows}}, size_of(filter));
+  check_tensor(kWho, "seed", args.seed, {Dtype::u64, {rows}}, 8);
+  check_tensor(kWho, "step", args.step, {Dtype::u64, {rows}}, 8);
+  check_tensor(kWho, "token", args.token, {Dtype::i32, {rows}}, 4);
+  check_tensor(kWho, "ok", args.ok, {Dtype::u8, {rows}}, 1);
+  check_tensor(kWho, "rounds", args.rounds, {Dtype::i32, {rows}}, 4);
   std::vector<ArgumentMemory> inputs = {
       ArgumentMemory::of("probs", args.probs), ArgumentMemory::of("top_k", args.top_k),
       ArgumentMemory::of("top_p", args.top_p), ArgumentMemory::of("min_p", args.min_p),
@@ -190,15 +178,6 @@ class Launcher {
 
 }  // namespace
 
-std::int64_t rejection_sample_splits(std::int64_t rows, std::int64_t vocabulary,
-                                     std::int64_t multiprocessors) {
-  const std::int64_t wanted =
-      ceil_divide(kBlocksPerMultiprocessor * multiprocessors, std::max<std::int64_t>(1, rows));
-  const std::int64_t most =
-      std::min<std::int64_t>(kRejectionSampleMostSplits, vocabulary / kFewestElements);
-  return std::max<std::int64_t>(1, std::min(wanted, most));
-}
-
 std::int64_t rejection_sample_workspace_bytes(std::int64_t rows, std::int64_t splits,
                                               FilterOrder order) {
   if (splits == 1) return 0;
@@ -221,10 +200,9 @@ std::string rejection_sample(Runtime& runtime, const RejectionSampleArgs& args) 
   check_tensors(args);
   const Shape& probs = args.probs.type.shape;
   const std::int64_t splits =
-      args.splits != kAutoRejectionSplits
+      args.splits != kAutoSamplerSplits
           ? args.splits
-          : rejection_sample_splits(probs[0], probs[1],
-                                    runtime.backend().identity().multiprocessors);
+          : sampler_splits(probs[0], probs[1], runtime.backend().identity().multiprocessors);
   Launcher launcher(runtime, args, splits);
   if (splits == 1 || probs[0] == 0) {
     launcher.whole();

@@ -8,11 +8,10 @@
 
 #include "device/device_tensor.hpp"
 #include "device/runtime.hpp"
+#include "device/sampler_splits.hpp"
 
 namespace parity {
 
-/// Parts of a row are chosen to fill the device.
-inline constexpr std::int64_t kAutoRejectionSplits = 0;
 /// Sums of weights must fit in 64 bits.
 inline constexpr std::int64_t kMostRejectionVocabulary = std::int64_t{1} << 18;
 
@@ -35,14 +34,9 @@ struct RejectionSampleArgs {
   DeviceTensor ok;                   ///< [B] u8, written: 1, or 0 where token is -1
   DeviceTensor rounds;               ///< [B] i32, written: candidates drawn
   FilterOrder order = FilterOrder::joint;
-  /// Blocks that share a row, 1 to 64, or kAutoRejectionSplits. Never changes an answer.
-  std::int64_t splits = kAutoRejectionSplits;
+  /// Blocks that share a row, 1 to 64, or kAutoSamplerSplits. Never changes an answer.
+  std::int64_t splits = kAutoSamplerSplits;
 };
-
-/// What kAutoRejectionSplits stands for: enough blocks for two on each multiprocessor, but none
-/// with fewer than 4096 elements.
-std::int64_t rejection_sample_splits(std::int64_t rows, std::int64_t vocabulary,
-                                     std::int64_t multiprocessors);
 
 /// 0 where rows are not split; else for each row two states, and for each split two parts and, with
 /// top_k_first, two sets of 256 counts of 4 bytes.

@@ -15,17 +15,7 @@ namespace parity {
 namespace {
 
 constexpr std::string_view kWho = "split_kv_merge";
-
-template <class... Parts>
-[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  throw UsageError(fmt::format("{}: {}", kWho, fmt::format(format, std::forward<Parts>(parts)...)));
-}
-
-void check_tensor(std::string_view name, const DeviceTensor& tensor, const TensorType& want,
-                  std::uintptr_t alignment) {
-  check_type(kWho, name, tensor, want);
-  check_memory(kWho, name, tensor, alignment);
-}
+constexpr Refuse refuse{kWho};
 
 void check(const SplitKvMergeArgs& args) {
   const Shape& v = args.v.type.shape;
@@ -36,11 +26,11 @@ void check(const SplitKvMergeArgs& args) {
   if (args.o_indptr.type.dtype != Dtype::i32 || indptr.size() != 1 || indptr[0] < 1)
     refuse("o_indptr is {}, but must be i32[rows + 1]", args.o_indptr.type.to_string());
   const std::int64_t rows = indptr[0] - 1;
-  check_tensor("v", args.v, args.v.type, 16);
-  check_tensor("lse", args.lse, {Dtype::f32, {v[0], v[1]}}, 4);
-  check_tensor("o_indptr", args.o_indptr, args.o_indptr.type, 4);
-  check_tensor("out", args.out, {args.out.type.dtype, {rows, v[1], v[2]}}, 16);
-  check_tensor("lse_out", args.lse_out, {Dtype::f32, {rows, v[1]}}, 4);
+  check_tensor(kWho, "v", args.v, args.v.type, 16);
+  check_tensor(kWho, "lse", args.lse, {Dtype::f32, {v[0], v[1]}}, 4);
+  check_tensor(kWho, "o_indptr", args.o_indptr, args.o_indptr.type, 4);
+  check_tensor(kWho, "out", args.out, {args.out.type.dtype, {rows, v[1], v[2]}}, 16);
+  check_tensor(kWho, "lse_out", args.lse_out, {Dtype::f32, {rows, v[1]}}, 4);
   check_apart(kWho,
               {ArgumentMemory::of("out", args.out), ArgumentMemory::of("lse_out", args.lse_out)},
               {ArgumentMemory::of("v", args.v), ArgumentMemory::of("lse", args.lse),

@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "datasets/errors.hpp"
@@ -120,8 +119,8 @@ GumbelMaxRow largest(const Tensor& logits, std::int64_t begin, std::int64_t voca
 /// Of a row without NaN and +infinity.
 GumbelMaxRow drawn(const GumbelMaxProblem& problem, std::int64_t row, const GumbelMaxRule& rule) {
   const std::int64_t vocabulary = problem.logits.shape()[1];
-  const std::uint64_t seed = u64_at(problem.seed, row);
-  const std::uint64_t step = u64_at(problem.step, row) + rule.step_offset;
+  const std::uint64_t seed = problem.seed.bits_at(row);
+  const std::uint64_t step = problem.step.bits_at(row) + rule.step_offset;
   const double temperature = rule.divides ? problem.temperature.at(row) : 1.0;
   Contest contest;
   std::array<std::uint32_t, 4> words = {};
@@ -141,13 +140,6 @@ GumbelMaxRow drawn(const GumbelMaxProblem& problem, std::int64_t row, const Gumb
 }
 
 }  // namespace
-
-std::uint64_t u64_at(const Tensor& tensor, std::int64_t index) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, tensor.bytes().data() + static_cast<std::size_t>(index) * sizeof value,
-              sizeof value);
-  return value;
-}
 
 std::uint32_t gumbel_word(std::uint64_t seed, std::uint64_t step, std::int64_t index) {
   return words_of(seed, step, index / 4)[static_cast<std::size_t>(index % 4)];

@@ -46,7 +46,4 @@ std::uint32_t gumbel_word(std::uint64_t seed, std::uint64_t step, std::int64_t i
 /// -ln(-ln(1 - v)), v = min((word + 0.5)·2^-32, 1 - 2^-24) in f32 arithmetic, logarithms in double.
 double gumbel_noise(std::uint32_t word);
 
-/// Element `index` of a u64 tensor, exactly.
-std::uint64_t u64_at(const Tensor& tensor, std::int64_t index);
-
 }  // namespace parity

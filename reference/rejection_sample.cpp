@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <string_view>
 
@@ -41,13 +40,6 @@ void check(const RejectionSampleProblem& problem) {
   require("min_p", problem.min_p, rows, floating(problem.min_p), "floating");
   require("seed", problem.seed, rows, problem.seed.dtype() == Dtype::u64, "u64");
   require("step", problem.step, rows, problem.step.dtype() == Dtype::u64, "u64");
-}
-
-std::uint64_t word_at(const Tensor& tensor, std::int64_t index) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, tensor.bytes().data() + static_cast<std::size_t>(index) * sizeof value,
-              sizeof value);
-  return value;
 }
 
 std::vector<double> values_of(const Tensor& tensor, std::int64_t row) {
@@ -142,8 +134,8 @@ Drawn draw_token(const RejectionSampleProblem& problem, std::int64_t row) {
   const std::vector<std::uint64_t> weights = weights_of(values);
   const std::vector<std::uint64_t> draw_weights = weights_of(draws);
   const KeepRules rules(problem, row, values, weights);
-  const std::uint64_t seed = word_at(problem.seed, row);
-  const std::uint64_t step = word_at(problem.step, row);
+  const std::uint64_t seed = problem.seed.bits_at(row);
+  const std::uint64_t step = problem.step.bits_at(row);
   const auto low32 = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
   double low = 0;
   double high = std::ranges::max(values);

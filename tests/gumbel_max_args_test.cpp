@@ -35,12 +35,12 @@ TEST(GumbelMaxArgsTest, WhatTheWorkspaceHoldsNeverMatters) {
 }
 
 TEST(GumbelMaxArgsTest, AutoFillsTheDeviceWithBlocksThatAreWorthIt) {
-  EXPECT_EQ(gumbel_max_splits(1, 262144, 132), 64);
-  EXPECT_EQ(gumbel_max_splits(1, 128256, 132), 31);
-  EXPECT_EQ(gumbel_max_splits(64, 128256, 132), 5);
-  EXPECT_EQ(gumbel_max_splits(989, 262144, 132), 1);
-  EXPECT_EQ(gumbel_max_splits(1, 4095, 132), 1);
-  EXPECT_EQ(gumbel_max_splits(1, 1, 8), 1);
+  EXPECT_EQ(sampler_splits(1, 262144, 132), 64);
+  EXPECT_EQ(sampler_splits(1, 128256, 132), 31);
+  EXPECT_EQ(sampler_splits(64, 128256, 132), 5);
+  EXPECT_EQ(sampler_splits(989, 262144, 132), 1);
+  EXPECT_EQ(sampler_splits(1, 4095, 132), 1);
+  EXPECT_EQ(sampler_splits(1, 1, 8), 1);
 }
 
 TEST(GumbelMaxArgsTest, TheModuleKeyHoldsTheLogitsDtype) {

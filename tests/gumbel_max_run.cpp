@@ -4,34 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "harness/kernels/gumbel_max_sample_inputs.hpp"
 #include "tests/tensor_values.hpp"
 #include "tests/test_home.hpp"
 
 namespace parity {
-namespace {
-
-void set_u64(Tensor& tensor, std::int64_t index, std::uint64_t value) {
-  std::memcpy(tensor.bytes().data() + static_cast<std::size_t>(index) * sizeof value, &value,
-              sizeof value);
-}
-
-/// Rows of a tensor in another order.
-Tensor reordered_rows(const Tensor& tensor, const std::vector<std::int64_t>& order) {
-  Shape shape = tensor.shape();
-  const std::size_t bytes = tensor.bytes().size() / static_cast<std::size_t>(shape[0]);
-  shape[0] = std::ssize(order);
-  Tensor result(tensor.dtype(), shape);
-  for (std::size_t i = 0; i < order.size(); ++i)
-    std::ranges::copy(tensor.bytes().subspan(static_cast<std::size_t>(order[i]) * bytes, bytes),
-                      result.bytes().begin() + static_cast<std::ptrdiff_t>(i * bytes));
-  return result;
-}
-
-}  // namespace
-
 GumbelProblem::GumbelProblem(const std::string& id) {
   TensorList inputs = gumbel_max_sample_inputs(parse_case(registry(), "gumbel_max_sample/" + id));
   logits = find(inputs, "logits");
@@ -57,19 +35,19 @@ void GumbelProblem::set(std::int64_t row, std::int64_t token, double logit) {
 }
 
 void GumbelProblem::set_step(std::int64_t row, std::uint64_t value) {
-  set_u64(step, row, value);
+  step.set_bits(row, value);
 }
 
 void GumbelProblem::set_seed(std::int64_t row, std::uint64_t value) {
-  set_u64(seed, row, value);
+  seed.set_bits(row, value);
 }
 
 GumbelProblem GumbelProblem::reordered(const std::vector<std::int64_t>& order) const {
   GumbelProblem result = *this;
-  result.logits = reordered_rows(logits, order);
-  result.temperature = reordered_rows(temperature, order);
-  result.seed = reordered_rows(seed, order);
-  result.step = reordered_rows(step, order);
+  result.logits = rows_of(logits, order);
+  result.temperature = rows_of(temperature, order);
+  result.seed = rows_of(seed, order);
+  result.step = rows_of(step, order);
   return result;
 }
 
@@ -77,8 +55,8 @@ GumbelMaxRow GumbelProblem::expected(std::int64_t row) const {
   return gumbel_max_sample_row({logits, temperature, seed, step}, row);
 }
 
-GumbelRun::GumbelRun()
-    : runtime_(make_runtime(test::test_backend(), test::test_home() / "modules")),
+GumbelRun::GumbelRun(const Faults& faults)
+    : runtime_(make_runtime(test::test_backend(), test::test_home() / "modules", faults)),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
 
 GumbelMaxSampleArgs GumbelRun::place(const GumbelProblem& problem, Poison poison) {

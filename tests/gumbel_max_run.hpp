@@ -42,13 +42,13 @@ struct Sampled {
 
 class GumbelRun {
  public:
-  GumbelRun();
+  explicit GumbelRun(const Faults& faults = {});
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call; `problem` must live as long.
   GumbelMaxSampleArgs place(const GumbelProblem& problem, Poison poison = Poison::ones);
   /// Also expects that nothing but the outputs was written, and they wholly.
-  Sampled sample(const GumbelProblem& problem, std::int64_t splits = kAutoGumbelSplits,
+  Sampled sample(const GumbelProblem& problem, std::int64_t splits = kAutoSamplerSplits,
                  Poison poison = Poison::ones);
 
  private:

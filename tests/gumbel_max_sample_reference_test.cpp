@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -27,7 +26,7 @@ struct Row {
     for (std::int64_t i = 0; i < std::ssize(values); ++i)
       logits.set(i, values[static_cast<std::size_t>(i)]);
     temperature.set(0, t);
-    std::memcpy(step.bytes().data(), &s, sizeof s);
+    step.set_bits(0, s);
   }
   GumbelMaxRow sampled(const GumbelMaxRule& rule = {}) const {
     return gumbel_max_sample_row({logits, temperature, seed, step}, 0, rule);

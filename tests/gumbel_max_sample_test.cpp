@@ -33,7 +33,7 @@ TEST(GumbelMaxSampleTest, AgreesWithTheReferenceForEveryDtypeVocabularyAndRecipe
     SCOPED_TRACE(id);
     const GumbelProblem problem(id);
     const Sampled got = run.sample(problem);
-    EXPECT_EQ(run.sample(problem, kAutoGumbelSplits, Poison::high), got);
+    EXPECT_EQ(run.sample(problem, kAutoSamplerSplits, Poison::high), got);
     EXPECT_GE(expect_sampled(problem, got).rows, (problem.rows() * 9 + 9) / 10);
   }
 }
@@ -47,7 +47,7 @@ TEST(GumbelMaxSampleTest, NoNumberOfSplitsChangesAToken) {
     const Sampled whole = run.sample(problem, 1);
     for (std::int64_t splits = 2; splits <= 64; ++splits)
       EXPECT_EQ(run.sample(problem, splits), whole) << id << " in " << splits;
-    EXPECT_EQ(run.sample(problem, kAutoGumbelSplits), whole) << id;
+    EXPECT_EQ(run.sample(problem, kAutoSamplerSplits), whole) << id;
   }
 }
 

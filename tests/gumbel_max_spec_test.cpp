@@ -102,8 +102,8 @@ TEST(GumbelMaxSpecTest, RowsThatCannotBeCheckedAllowTheirRivals) {
   TensorList inputs = c.spec->inputs(c);
   Tensor& logits = find(inputs, "logits");
   const auto tie = [&](std::int64_t row, std::int64_t tokens) {
-    const std::uint64_t seed = u64_at(find(inputs, "seed"), row);
-    const std::uint64_t step = u64_at(find(inputs, "step"), row);
+    const std::uint64_t seed = find(inputs, "seed").bits_at(row);
+    const std::uint64_t step = find(inputs, "step").bits_at(row);
     const double temperature = find(inputs, "temperature").at(row);
     for (std::int64_t i = 0; i < 3; ++i)
       logits.set(row * 3 + i,

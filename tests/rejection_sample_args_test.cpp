@@ -11,11 +11,11 @@ namespace parity {
 namespace {
 
 TEST(RejectionSampleArgsTest, SplitsAreChosenToFillTheDevice) {
-  EXPECT_EQ(rejection_sample_splits(1, 128256, 132), 31);
-  EXPECT_EQ(rejection_sample_splits(64, 128256, 132), 5);
-  EXPECT_EQ(rejection_sample_splits(989, 128256, 132), 1);
-  EXPECT_EQ(rejection_sample_splits(1, 4095, 132), 1);
-  EXPECT_EQ(rejection_sample_splits(1, 1 << 18, 132), 64);
+  EXPECT_EQ(sampler_splits(1, 128256, 132), 31);
+  EXPECT_EQ(sampler_splits(64, 128256, 132), 5);
+  EXPECT_EQ(sampler_splits(989, 128256, 132), 1);
+  EXPECT_EQ(sampler_splits(1, 4095, 132), 1);
+  EXPECT_EQ(sampler_splits(1, 1 << 18, 132), 64);
   EXPECT_EQ(rejection_sample_workspace_bytes(3, 1, FilterOrder::joint), 0);
   EXPECT_EQ(rejection_sample_workspace_bytes(3, 4, FilterOrder::joint), 2 * 3 * (64 + 4 * 40));
   EXPECT_EQ(rejection_sample_workspace_bytes(3, 4, FilterOrder::top_k_first),

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "harness/case.hpp"
 #include "harness/kernels/rejection_sample_inputs.hpp"
@@ -15,11 +14,6 @@
 namespace parity {
 namespace {
 
-void set_u64(Tensor& tensor, std::int64_t index, std::uint64_t value) {
-  std::memcpy(tensor.bytes().data() + static_cast<std::size_t>(index) * sizeof value, &value,
-              sizeof value);
-}
-
 void set_all(Tensor& tensor, double value) {
   for (std::int64_t i = 0; i < tensor.elements(); ++i) tensor.set(i, value);
 }
@@ -28,15 +22,6 @@ void repeat(Tensor& tensor, const std::vector<double>& values) {
   const std::int64_t count = std::ssize(values);
   for (std::int64_t i = 0; i < tensor.elements(); ++i)
     tensor.set(i, values[static_cast<std::size_t>(i % count)]);
-}
-
-Tensor rows_of(const Tensor& tensor, const std::vector<std::int64_t>& rows) {
-  Tensor result(tensor.type());
-  const std::size_t bytes = tensor.bytes().size() / rows.size();
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    std::ranges::copy(tensor.bytes().subspan(static_cast<std::size_t>(rows[i]) * bytes, bytes),
-                      result.bytes().subspan(i * bytes, bytes).begin());
-  return result;
 }
 
 }  // namespace
@@ -65,7 +50,7 @@ RejectionProblem::RejectionProblem(Dtype dtype, std::int64_t rows,
   repeat(probs, values);
   filter_by(0, 1, 0);
   for (std::int64_t row = 0; row < rows; ++row) {
-    set_u64(seed, row, 1);
+    seed.set_bits(row, 1);
     set_step(row, static_cast<std::uint64_t>(row));
   }
 }
@@ -82,7 +67,7 @@ void RejectionProblem::draw_by(const std::vector<double>& values) {
 }
 
 void RejectionProblem::set_step(std::int64_t row, std::uint64_t value) {
-  set_u64(step, row, value);
+  step.set_bits(row, value);
 }
 
 RejectionProblem RejectionProblem::reordered(const std::vector<std::int64_t>& rows) const {
@@ -107,8 +92,8 @@ Drawn RejectionProblem::expected() const {
   return {answer.token, answer.ok, answer.rounds};
 }
 
-RejectionRun::RejectionRun()
-    : runtime_(make_runtime(test::test_backend(), test::test_home() / "modules")),
+RejectionRun::RejectionRun(const Faults& faults)
+    : runtime_(make_runtime(test::test_backend(), test::test_home() / "modules", faults)),
       arena_(std::make_unique<Arena>(runtime_->backend())) {}
 
 RejectionSampleArgs RejectionRun::place(const RejectionProblem& problem, Poison poison) {

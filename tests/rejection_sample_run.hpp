@@ -48,7 +48,7 @@ struct RejectionProblem {
 
 class RejectionRun {
  public:
-  RejectionRun();
+  explicit RejectionRun(const Faults& faults = {});
 
   Runtime& runtime() { return *runtime_; }
   /// Arguments in device memory, until the next call; `problem` must live as long.

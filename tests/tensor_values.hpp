@@ -1,6 +1,8 @@
 // Small tensors from values, and values from tensors.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <vector>
@@ -28,6 +30,18 @@ inline std::vector<std::int64_t> integers_of(const Tensor& tensor) {
   std::vector<std::int64_t> values;
   for (const double value : values_of(tensor)) values.push_back(static_cast<std::int64_t>(value));
   return values;
+}
+
+/// Rows of a tensor by number, in this order.
+inline Tensor rows_of(const Tensor& tensor, const std::vector<std::int64_t>& rows) {
+  Shape shape = tensor.shape();
+  const std::size_t bytes = tensor.bytes().size() / static_cast<std::size_t>(shape[0]);
+  shape[0] = std::ssize(rows);
+  Tensor result(tensor.dtype(), shape);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::ranges::copy(tensor.bytes().subspan(static_cast<std::size_t>(rows[i]) * bytes, bytes),
+                      result.bytes().begin() + static_cast<std::ptrdiff_t>(i * bytes));
+  return result;
 }
 
 }  // namespace parity

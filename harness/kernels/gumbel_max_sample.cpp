@@ -5,6 +5,7 @@
 #include "harness/kernels/gumbel_max_sample_expectation.hpp"
 #include "harness/kernels/gumbel_max_sample_inputs.hpp"
 #include "harness/kernels/launch_variant.hpp"
+#include "harness/kernels/sampler_case.hpp"
 
 namespace parity {
 namespace {
@@ -62,15 +63,7 @@ KernelSpec gumbel_max_sample_spec() {
   return {.name = "gumbel_max_sample",
           .operation = "gumbel_max_sample",
           .dtypes = {{"logits", {Dtype::f32, Dtype::f16, Dtype::bf16}}},
-          // The longer numbers are vocabularies of models; a block takes 2048 tokens at once.
-          .constants = {{"v",
-                         {1, 2, 31, 32, 33, 255, 256, 257, 2047, 2049, 4096, 32000, 32064, 128256,
-                          151936, 152064, 256000, 262144}},
-                        {"b", {1, 2, 3, 64, 128, 989}},
-                        {.name = "splits",
-                         .values = {1, 2, 3, 7, 16, 64, kAutoGumbelSplits},
-                         .schedule = true,
-                         .words = {"auto"}}},
+          .constants = {vocabulary_axis(), batch_axis(), splits_axis()},
           .recipes = gumbel_max_sample_recipes(),
           .degenerate_recipes = {},
           .smoke = smoke(),

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
+
+#include "harness/kernels/sampler_case.hpp"
 
 namespace parity {
 namespace {
@@ -25,10 +26,6 @@ GumbelMaxProblem problem_of(const TensorList& inputs) {
 
 bool is_checked(const GumbelMaxRow& row) {
   return row.rivals.empty();
-}
-
-PackOutput exact(std::string name, Dtype dtype, std::int64_t rows) {
-  return {std::move(name), {dtype, {rows}}, OutputRule::exact, std::nullopt, std::nullopt};
 }
 
 void expect(const std::vector<GumbelMaxRow>& rows, PackOutput& token, PackOutput& ok) {
@@ -105,7 +102,8 @@ class WrongAnswers {
 }  // namespace
 
 std::vector<PackOutput> gumbel_max_sample_outputs(const Case& c) {
-  return {exact("token", Dtype::i32, c.constant("b")), exact("ok", Dtype::u8, c.constant("b"))};
+  return {exact_output("token", Dtype::i32, c.constant("b")),
+          exact_output("ok", Dtype::u8, c.constant("b"))};
 }
 
 std::vector<GumbelMaxRow> gumbel_max_sample_rows(const TensorList& inputs,

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "datasets/fill.hpp"
+#include "harness/kernels/sampler_case.hpp"
 #include "reference/gumbel_max_sample.hpp"
 
 namespace parity {
@@ -28,18 +28,6 @@ constexpr std::size_t kDuellists = 8;
 constexpr std::int64_t kFewestDuelRows = 64;
 constexpr std::int64_t kFewestDuelTokens = 256;
 
-void set_u64(Tensor& tensor, std::int64_t index, std::uint64_t value) {
-  std::memcpy(tensor.bytes().data() + static_cast<std::size_t>(index) * sizeof value, &value,
-              sizeof value);
-}
-
-std::uint64_t random_u64(std::uint64_t seed, std::string_view name, std::int64_t row) {
-  const auto word = [&](std::int64_t index) {
-    return std::uint64_t{random_word(seed, stream_of(name), static_cast<std::uint64_t>(index))};
-  };
-  return word(2 * row) | word(2 * row + 1) << 32;
-}
-
 /// The tensors of a case in the making.
 struct Draft {
   Tensor logits, temperature, seed, step;
@@ -57,8 +45,8 @@ struct Draft {
 /// The tokens with the smallest words, which have the loudest noise.
 std::vector<std::int64_t> duellists(const Draft& draft, std::int64_t row) {
   std::vector<std::pair<std::uint32_t, std::int64_t>> loudest;
-  const std::uint64_t seed = u64_at(draft.seed, row);
-  const std::uint64_t step = u64_at(draft.step, row);
+  const std::uint64_t seed = draft.seed.bits_at(row);
+  const std::uint64_t step = draft.step.bits_at(row);
   for (std::int64_t token = 0; token < draft.vocabulary(); ++token)
     loudest.emplace_back(gumbel_word(seed, step, token), token);
   const std::size_t count = std::min(kDuellists, loudest.size());
@@ -72,7 +60,7 @@ std::vector<std::int64_t> duellists(const Draft& draft, std::int64_t row) {
 /// tokens lie close together, so that noise that is a little off chooses another.
 void place_duel(Draft& draft, std::int64_t row) {
   for (const std::int64_t token : duellists(draft, row)) {
-    const std::uint64_t word = gumbel_word(u64_at(draft.seed, row), u64_at(draft.step, row), token);
+    const std::uint64_t word = gumbel_word(draft.seed.bits_at(row), draft.step.bits_at(row), token);
     const double noise = ln_of(std::uint64_t{1} << 33) - ln_of(2 * word + 1);
     const double logit = draft.logits.at(row * draft.vocabulary() + token);
     draft.set(row, token, draft.temperature.at(row) * (kDuelScore + kDuelSpread * logit - noise));
@@ -120,10 +108,11 @@ void place_edge(Draft& draft, std::int64_t row) {
 
 Draft draft_of(const Case& c) {
   const std::int64_t rows = c.constant("b");
+  TensorList streams = sampler_streams(c);
   Draft draft{.logits = Tensor(c.dtype("logits"), {rows, c.constant("v")}),
               .temperature = Tensor(Dtype::f32, {rows}),
-              .seed = Tensor(Dtype::u64, {rows}),
-              .step = Tensor(Dtype::u64, {rows})};
+              .seed = std::move(find(streams, "seed")),
+              .step = std::move(find(streams, "step"))};
   if (c.recipe != "flat")
     fill_normal(draft.logits, c.data_seed(), "logits",
                 c.recipe == "duel" ? kDullScale : kLogitScale);
@@ -131,10 +120,6 @@ Draft draft_of(const Case& c) {
     const bool greedy = c.recipe == "plain" && row % 16 == 5;
     const double temperature = kTemperatures[static_cast<std::size_t>(row) % kTemperatures.size()];
     draft.temperature.set(row, greedy ? kGreedy : temperature);
-    set_u64(draft.seed, row, random_u64(c.data_seed(), "seed", row));
-    set_u64(draft.step, row,
-            row % 2 == 0 ? static_cast<std::uint64_t>(row / 2)
-                         : random_u64(c.data_seed(), "step", row));
   }
   return draft;
 }

@@ -5,6 +5,7 @@
 #include "harness/kernels/launch_variant.hpp"
 #include "harness/kernels/rejection_sample_expectation.hpp"
 #include "harness/kernels/rejection_sample_inputs.hpp"
+#include "harness/kernels/sampler_case.hpp"
 
 namespace parity {
 namespace {
@@ -84,18 +85,12 @@ KernelSpec rejection_sample_spec() {
   return {.name = "rejection_sample",
           .operation = "rejection_sample",
           .dtypes = {{"probs", floats}, {"filter", floats}},
-          // The longer numbers are vocabularies of models; a block takes 2048 tokens at once.
           .constants =
-              {{"v",
-                {1, 2, 31, 32, 33, 255, 256, 257, 2047, 2049, 4096, 32000, 32064, 128256, 151936,
-                 152064, 256000, 262144}},
-               {"b", {1, 2, 3, 64, 128, 989}},
+              {vocabulary_axis(),
+               batch_axis(),
                {.name = "draw", .values = {kDrawByProbs, kDrawGiven}, .words = {"none", "probs"}},
                {.name = "order", .values = {kJoint, kTopKFirst}, .words = {"joint", "top_k_first"}},
-               {.name = "splits",
-                .values = {1, 2, 3, 7, 16, 64, kAutoRejectionSplits},
-                .schedule = true,
-                .words = {"auto"}}},
+               splits_axis()},
           .recipes = rejection_sample_recipes(),
           .degenerate_recipes = rejection_sample_degenerate_recipes(),
           .smoke = smoke(),

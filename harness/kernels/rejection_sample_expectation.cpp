@@ -2,13 +2,12 @@
 #include "harness/kernels/rejection_sample_expectation.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "harness/kernels/rejection_sample_inputs.hpp"
+#include "harness/kernels/sampler_case.hpp"
 #include "reference/rejection_sample.hpp"
 
 namespace parity {
@@ -17,10 +16,6 @@ namespace {
 /// Wrong answers are computed for this many rows, and right in the others: what tells them from the
 /// right answer in these does so in all. In fewer, most faults can give the right answer by chance.
 constexpr std::int64_t kWrongRows = 64;
-
-PackOutput exact(std::string name, Dtype dtype, std::int64_t rows) {
-  return {std::move(name), {dtype, {rows}}, OutputRule::exact, std::nullopt, std::nullopt};
-}
 
 Tensor to_tensor(const std::vector<std::int64_t>& values) {
   Tensor tensor(Dtype::f64, {std::ssize(values)});
@@ -59,13 +54,7 @@ void set_all(Tensor& tensor, double value) {
 }
 
 void advance(Tensor& step) {
-  for (std::int64_t i = 0; i < step.elements(); ++i) {
-    std::byte* const at = step.bytes().data() + static_cast<std::size_t>(i) * sizeof(std::uint64_t);
-    std::uint64_t value = 0;
-    std::memcpy(&value, at, sizeof value);
-    ++value;
-    std::memcpy(at, &value, sizeof value);
-  }
+  for (std::int64_t i = 0; i < step.elements(); ++i) step.set_bits(i, step.bits_at(i) + 1);
 }
 
 /// The answers of plausible faults, each by its tokens alone.
@@ -127,8 +116,8 @@ class WrongAnswers {
 
 std::vector<PackOutput> rejection_sample_outputs(const Case& c) {
   const std::int64_t rows = c.constant("b");
-  return {exact("token", Dtype::i32, rows), exact("ok", Dtype::u8, rows),
-          exact("rounds", Dtype::i32, rows)};
+  return {exact_output("token", Dtype::i32, rows), exact_output("ok", Dtype::u8, rows),
+          exact_output("rounds", Dtype::i32, rows)};
 }
 
 ReferenceResult rejection_sample_expectation(const Case& c, const TensorList& inputs) {

@@ -3,11 +3,11 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "datasets/fill.hpp"
+#include "harness/kernels/sampler_case.hpp"
 
 namespace parity {
 namespace {
@@ -21,11 +21,6 @@ constexpr int kBesideAPeak = -18;
 constexpr std::array kTemper = {0.5, 1.25};
 constexpr std::uint32_t kLevels = 5;
 constexpr double kTiny = 0x1p-20;
-
-void set_u64(Tensor& tensor, std::int64_t index, std::uint64_t value) {
-  std::memcpy(tensor.bytes().data() + static_cast<std::size_t>(index) * sizeof value, &value,
-              sizeof value);
-}
 
 /// 2^exponent, with the part between whole exponents linear: exact, and close to a softmax.
 double power(double exponent) {
@@ -76,7 +71,7 @@ class Draft {
     inputs.push_back({"probs", std::move(probs_)});
     if (has_draw()) inputs.push_back({"draw", std::move(draw_)});
     add_filters(inputs);
-    add_streams(inputs);
+    for (NamedTensor& stream : sampler_streams(c_)) inputs.push_back(std::move(stream));
     return inputs;
   }
 
@@ -149,22 +144,6 @@ class Draft {
     inputs.push_back({"top_k", std::move(top_k)});
     inputs.push_back({"top_p", std::move(top_p)});
     inputs.push_back({"min_p", std::move(min_p)});
-  }
-
-  std::uint64_t random_u64(std::string_view name, std::int64_t row) const {
-    const std::uint64_t low = random_word(seed_, stream_of(name), index(2 * row));
-    return low | std::uint64_t{random_word(seed_, stream_of(name), index(2 * row + 1))} << 32;
-  }
-
-  void add_streams(TensorList& inputs) const {
-    Tensor seed(Dtype::u64, {rows_});
-    Tensor step(Dtype::u64, {rows_});
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      set_u64(seed, row, random_u64("seed", row));
-      set_u64(step, row, row % 2 == 0 ? index(row / 2) : random_u64("step", row));
-    }
-    inputs.push_back({"seed", std::move(seed)});
-    inputs.push_back({"step", std::move(step)});
   }
 
   const Case& c_;
