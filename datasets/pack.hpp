@@ -35,6 +35,8 @@ enum class OutputRule : std::uint8_t {
   log_sum_exp,  ///< |diff| <= 1e-5 + 2^-22·|want|
   exact,        ///< equal, element by element (tokens, flags, counts)
 };
+/// As packs have it: "rows".
+std::string_view rule_name(OutputRule rule);
 
 struct PackOutput {
   std::string name;
@@ -43,9 +45,9 @@ struct PackOutput {
   /// f64 of type.shape. NaN: see `bound`. Absent in a worker's pack.
   std::optional<Tensor> expected;
   /// f64 of type.shape: allowed |got − want| per element beyond half the output's spacing. Where
-  /// expected is NaN, bound = inf means "any non-finite value", otherwise "a NaN". Rule exact: the other
-  /// right value (expected itself where there is none), or NaN where the element is not compared. Absent like
-  /// expected.
+  /// expected is NaN, bound = inf means "any non-finite value", otherwise "a NaN". Rule exact: the
+  /// other right value (expected itself where there is none), or NaN where the element is not
+  /// compared. Absent like expected.
   std::optional<Tensor> bound;
 };
 

@@ -8,6 +8,22 @@
 
 #include "datasets/errors.hpp"
 
+namespace parity {
+
+std::string_view rule_name(OutputRule rule) {
+  switch (rule) {
+    case OutputRule::rows:
+      return "rows";
+    case OutputRule::log_sum_exp:
+      return "log_sum_exp";
+    case OutputRule::exact:
+      break;
+  }
+  return "exact";
+}
+
+}  // namespace parity
+
 namespace parity::pack_layout {
 namespace {
 
@@ -52,18 +68,6 @@ void write_scalar(hid_t object, const char* name, const hdf5::Type& type, const 
 
 std::string case_path(std::size_t index) {
   return fmt::format("{}/{:06}", kCases, index);
-}
-
-std::string_view rule_name(OutputRule rule) {
-  switch (rule) {
-    case OutputRule::rows:
-      return "rows";
-    case OutputRule::log_sum_exp:
-      return "log_sum_exp";
-    case OutputRule::exact:
-      break;
-  }
-  return "exact";
 }
 
 std::optional<OutputRule> parse_rule(std::string_view text) {

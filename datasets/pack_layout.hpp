@@ -38,7 +38,6 @@ inline constexpr char kRule[] = "rule";
 /// "cases/000012"
 std::string case_path(std::size_t index);
 
-std::string_view rule_name(OutputRule rule);
 std::optional<OutputRule> parse_rule(std::string_view text);
 
 /// Inverse of TensorType::to_string(); nothing for any other text.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -54,10 +53,8 @@ double distance_of(double a, double b) {
 
 Off compare_bits(const Tensor& a, const Tensor& b) {
   Off off{.units = "elements", .how = "off by"};
-  const std::size_t size = size_of(a.dtype());
   for (std::int64_t i = 0; i < a.elements(); ++i) {
-    const std::size_t at = static_cast<std::size_t>(i) * size;
-    const bool differs = std::memcmp(&a.bytes()[at], &b.bytes()[at], size) != 0;
+    const bool differs = a.bits_at(i) != b.bits_at(i);
     off.add(differs ? distance_of(a.at(i), b.at(i)) : 0, differs, i);
   }
   return off;
@@ -98,8 +95,7 @@ Off compare_rows(const Tensor& a, const Tensor& b) {
 std::string value_text(const Tensor& tensor, std::int64_t index) {
   if (tensor.dtype() != Dtype::i64 && tensor.dtype() != Dtype::u64)
     return fmt::format("{:.17g}", tensor.at(index));
-  std::uint64_t bits = 0;  // a double would not hold all of them
-  std::memcpy(&bits, &tensor.bytes()[static_cast<std::size_t>(index) * sizeof bits], sizeof bits);
+  const std::uint64_t bits = tensor.bits_at(index);  // a double would not hold all of them
   return tensor.dtype() == Dtype::u64 ? fmt::format("{}", bits)
                                       : fmt::format("{}", static_cast<std::int64_t>(bits));
 }
@@ -149,7 +145,7 @@ class CaseComparison {
   void output(const PackOutput& a, const PackOutput& b) {
     const bool same_type =
         field("type of output " + a.name, a.type.to_string(), b.type.to_string());
-    if (!field("rule of output " + a.name, rule_text(a.rule), rule_text(b.rule)) || !same_type)
+    if (!field("rule of output " + a.name, rule_name(a.rule), rule_name(b.rule)) || !same_type)
       return;
     part("expected", a, a.expected, b.expected);
     part("bound of", a, a.bound, b.bound);
@@ -186,12 +182,6 @@ class CaseComparison {
         how_.of_b, off.how, off.error,
         off.units == "elements" && off.how == "off by" ? ""
                                                        : fmt::format(" > {:g}", how_.tolerance)));
-  }
-
-  static std::string_view rule_text(OutputRule rule) {
-    return rule == OutputRule::rows          ? "rows"
-           : rule == OutputRule::log_sum_exp ? "log_sum_exp"
-                                             : "exact";
   }
 
   const PackCase& a_;
