@@ -193,8 +193,8 @@ class ConsoleWriter final : public ReportWriter {
  public:
   explicit ConsoleWriter(bool colour) : colour_(colour) {}
 
-  void write(const RunReport& report, std::ostream& out) const override {
-    Console(report, out, colour_).write();
+  void write(const JoinedRuns& joined, std::ostream& out) const override {
+    for (const ReportedRun& run : joined.runs) Console(run.report, out, colour_).write();
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <stdexcept>
 
 namespace parity {
 namespace {
@@ -79,7 +80,9 @@ Json finding(const Finding& finding) {
 
 class JsonWriter final : public ReportWriter {
  public:
-  void write(const RunReport& report, std::ostream& out) const override {
+  void write(const JoinedRuns& joined, std::ostream& out) const override {
+    if (joined.runs.size() != 1) throw std::logic_error("parity.run/1 holds one run");
+    const RunReport& report = joined.runs.front().report;
     Json cases = Json::array();
     for (const CaseSummary& summary : report.cases) cases.push_back(case_summary(summary));
     Json findings = Json::array();

@@ -40,11 +40,25 @@ bool written_in_place(const fs::path& path) {
   return fs::exists(status) && !fs::is_regular_file(status);
 }
 
+JoinedRuns alone(const RunReport& report) {
+  JoinedRuns joined;
+  joined.runs.push_back({"", report});
+  return joined;
+}
+
 }  // namespace
 
+void ReportWriter::write(const RunReport& report, std::ostream& out) const {
+  write(alone(report), out);
+}
+
 void write_report(const ReportWriter& writer, const RunReport& report, const fs::path& path) {
+  write_report(writer, alone(report), path);
+}
+
+void write_report(const ReportWriter& writer, const JoinedRuns& joined, const fs::path& path) {
   std::ostringstream text;
-  writer.write(report, text);
+  writer.write(joined, text);
   write_report(text.str(), path);
 }
 

@@ -6,27 +6,31 @@
 #include <memory>
 #include <string>
 
-#include "harness/finding.hpp"
+#include "reports/joined_runs.hpp"
 
 namespace parity {
 
 class ReportWriter {
  public:
   virtual ~ReportWriter() = default;
-  virtual void write(const RunReport& report, std::ostream& out) const = 0;
+  virtual void write(const JoinedRuns& joined, std::ostream& out) const = 0;
+  /// One run by itself.
+  void write(const RunReport& report, std::ostream& out) const;
 };
 
 /// What a person at a terminal reads: verdict, findings as one sentence each with their replay
-/// commands, coverage, and what is not probed.
+/// commands, coverage, and what is not probed. Several runs stand one below the other.
 std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 
 /// Schema parity.run/1; non-finite numbers are strings ("nan", "inf", "-inf"). Byte-equal for equal
-/// reports.
+/// reports. Throws std::logic_error unless there is exactly one run.
 std::unique_ptr<ReportWriter> make_json_writer();
 
 /// Writes to a temporary name beside `path`, then renames. Throws DatasetError when it cannot.
 void write_report(const std::string& text, const std::filesystem::path& path);
 void write_report(const ReportWriter& writer, const RunReport& report,
+                  const std::filesystem::path& path);
+void write_report(const ReportWriter& writer, const JoinedRuns& joined,
                   const std::filesystem::path& path);
 
 }  // namespace parity

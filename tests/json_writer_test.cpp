@@ -223,9 +223,18 @@ TEST_F(ReportFileTest, ReplacesTheOldFileAndLeavesNothingElse) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST(JsonWriterTest, SeveralRunsAreNoRun) {
+  std::ostringstream out;
+  EXPECT_THROW(make_json_writer()->write(JoinedRuns{}, out), std::logic_error);
+  JoinedRuns two;
+  two.runs = {{"a.json", clean_report()}, {"b.json", clean_report()}};
+  EXPECT_THROW(make_json_writer()->write(two, out), std::logic_error);
+  EXPECT_EQ(out.str(), "");
+}
+
 TEST_F(ReportFileTest, WriterThatThrowsLeavesTheOldFile) {
   class Thrower final : public ReportWriter {
-    void write(const RunReport&, std::ostream& out) const override {
+    void write(const JoinedRuns&, std::ostream& out) const override {
       out << "half";
       throw UsageError("stop");
     }
