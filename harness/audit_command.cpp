@@ -76,6 +76,9 @@ int audit_the_keys(const Options& options) {
       "keys made for {}\n",
       names.empty() ? "a made-up toolchain: there is neither a C++ compiler nor NVRTC" : names);
   for (const KeyFault& fault : audit.faults) print_fault(fault);
+  fmt::print("{}\n", audit.faults.empty()
+                         ? "every variant has a key of its own"
+                         : fmt::format("\n{} fault(s) of keys", audit.faults.size()));
   return audit.faults.empty() ? 0 : kOrderDependent;
 }
 

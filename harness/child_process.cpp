@@ -26,15 +26,6 @@ constexpr int kFirstFree = 10;
 /// it.
 constexpr std::chrono::seconds kKillLimit{30};
 
-Descriptor above_standard(const Descriptor& descriptor) {
-  const int high = fcntl(descriptor.number(), F_DUPFD_CLOEXEC, kFirstFree);
-  if (high < 0) {
-    throw DeviceError(
-        fmt::format("no descriptor for a worker: {}; raise `ulimit -n`", std::strerror(errno)));
-  }
-  return Descriptor(high);
-}
-
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
@@ -56,8 +47,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   const rlimit no_core = {0, 0};  // writing gigabytes of core would look like a hang
   setrlimit(RLIMIT_CORE, &no_core);
   dup2(descriptors.input, 0);
-  dup2(descriptors.log, 1);
-  dup2(descriptors.log, 2);
+  dup2(descriptors.output, 1);
+  dup2(descriptors.errors, 2);
   dup2(descriptors.replies, 3);
   // Libraries (HDF5 among them) open files without close-on-exec.
   if (close_range(4, ~0U, 0) != 0) {
@@ -65,6 +56,15 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   }
   execve("/bin/sh", arguments, environment);
   _exit(127);
+}
+
+/// Of a child that has ended. Leaves its remains (WNOWAIT), so that the process group's number
+/// stays ours until kill().
+std::optional<siginfo_t> end_of(pid_t pid) {
+  siginfo_t info = {};
+  const int result = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  if (pid <= 0 || result != 0 || info.si_pid == 0) return std::nullopt;
+  return info;
 }
 
 std::string words(const siginfo_t& info) {
@@ -81,6 +81,15 @@ void Descriptor::reset() noexcept {
   number_ = -1;
 }
 
+Descriptor above_standard(int number) {
+  const int high = fcntl(number, F_DUPFD_CLOEXEC, kFirstFree);
+  if (high < 0) {
+    throw DeviceError(
+        fmt::format("no descriptor for a worker: {}; raise `ulimit -n`", std::strerror(errno)));
+  }
+  return Descriptor(high);
+}
+
 Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -89,7 +98,7 @@ Pipe make_pipe() {
   }
   const Descriptor read_end(ends[0]);
   const Descriptor write_end(ends[1]);
-  return {above_standard(read_end), above_standard(write_end)};
+  return {above_standard(read_end.number()), above_standard(write_end.number())};
 }
 
 ChildProcess::ChildProcess(const std::string& command, const std::vector<std::string>& environment,
@@ -113,11 +122,19 @@ ChildProcess::~ChildProcess() {
 }
 
 std::optional<std::string> ChildProcess::ended() const {
-  siginfo_t info = {};
-  // WNOWAIT leaves the remains, so that the process group's number stays ours until kill().
-  const int result = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
-  if (pid_ <= 0 || result != 0 || info.si_pid == 0) return std::nullopt;
-  return words(info);
+  const std::optional<siginfo_t> info = end_of(pid_);
+  return info ? std::optional(words(*info)) : std::nullopt;
+}
+
+std::optional<int> ChildProcess::exit_code() const {
+  constexpr int kSignalled = 128;
+  const std::optional<siginfo_t> info = end_of(pid_);
+  if (!info) return std::nullopt;
+  return info->si_code == CLD_EXITED ? info->si_status : kSignalled + info->si_status;
+}
+
+void ChildProcess::interrupt() const {
+  if (pid_ > 0) ::kill(pid_, SIGINT);
 }
 
 std::optional<std::string> ChildProcess::wait(Clock::time_point deadline) const {

@@ -1,5 +1,5 @@
 // A child process in a group of its own: started through the shell with chosen descriptors, ended
-// with everything it started. Part of worker_process.
+// with everything it started.
 #pragma once
 
 #include <sys/types.h>
@@ -42,11 +42,15 @@ struct Pipe {
 /// Throws DeviceError.
 Pipe make_pipe();
 
-/// What becomes the child's descriptors 0, 1 and 2, and 3. Must be numbers from make_pipe or alike:
-/// above 3.
+/// A copy above the descriptors that a child's are mapped to; it closes on exec. Throws DeviceError.
+Descriptor above_standard(int number);
+
+/// What becomes the child's descriptors 0, 1, 2 and 3. Must be numbers from make_pipe or
+/// above_standard.
 struct ChildDescriptors {
   int input;
-  int log;
+  int output;
+  int errors;
   int replies;
 };
 
@@ -64,7 +68,11 @@ class ChildProcess {
 
   /// "exit status 3", "signal 11 (Segmentation fault)"; nothing while it runs.
   std::optional<std::string> ended() const;
-  /// Waits for that until `deadline`.
+  /// The same as a shell has it: the exit status, or 128 and the signal's number.
+  std::optional<int> exit_code() const;
+  /// Asks it to stop, as Ctrl-C does.
+  void interrupt() const;
+  /// Waits for its end until `deadline`.
   std::optional<std::string> wait(std::chrono::steady_clock::time_point deadline) const;
   /// Kills the group, what the child started included, and takes the child's remains.
   void kill() noexcept;

@@ -37,13 +37,23 @@ CLI::Validator not_empty() {
       "");
 }
 
-void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")
-      ->capture_default_str();
+void add_filter(CLI::App& app, Options& options) {
   app.add_option("--filter", options.filters,
                  "Glob over whole ids ('*' crosses '/'); '!GLOB' excludes; repeatable")
       ->allow_extra_args(false)
       ->check(not_empty());
+}
+
+void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")
+      ->capture_default_str();
+  add_filter(app, options);
+}
+
+void add_jobs(CLI::App& app, Options& options) {
+  app.add_option("--jobs", options.jobs,
+                 "Workers at a time (0: one a core on the host, two on CUDA)")
+      ->check(CLI::Range(0, 256));
 }
 
 void add_backend(CLI::App& app, Options& options) {
@@ -61,9 +71,7 @@ void add_plants(CLI::App& app, Options& options) {
 /// What `run` and `replay` share: everything about workers and the report.
 void add_execution(CLI::App& app, Options& options, RawOptions& raw) {
   add_backend(app, options);
-  app.add_option("--jobs", options.jobs,
-                 "Workers at a time (0: one a core on the host, two on CUDA)")
-      ->check(CLI::Range(0, 256));
+  add_jobs(app, options);
   app.add_option(
          "--threads", options.threads,
          "Cases of a sequence that run at the same time, each from a host thread of its own")
@@ -139,6 +147,19 @@ void add_audit(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--seed", raw.seed, "Seed of the sample")->capture_default_str()->needs(compile);
 }
 
+void add_night(CLI::App& app, Options& options, RawOptions& raw) {
+  add_nightly(app, options.nightly);
+  app.add_option("--resume", options.resume,
+                 "Go on in the folder of a night that was cut off; takes its options from there")
+      ->check(not_empty());
+  app.add_option("--budget", raw.budget, "Stop after this long and report what ran: 90s, 10m, 2h")
+      ->check(not_empty());
+  add_backend(app, options);
+  add_jobs(app, options);
+  add_filter(app, options);
+  add_plants(app, options);
+}
+
 std::uint64_t parse_seed(std::string_view text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -189,7 +210,8 @@ std::size_t count_of_options(const CLI::App& app) {
 
 /// A run that is gone on with has its options; these may differ each time.
 void check_beside_resume(const CLI::App& app) {
-  constexpr std::array<std::string_view, 4> kFree = {"--resume", "--json", "--jobs", "--budget"};
+  constexpr std::array<std::string_view, 6> kFree = {"--resume", "--json",   "--jobs",
+                                                     "--budget", "--commit", "--bench"};
   for (const CLI::Option* option : app.get_options())
     if (option->count() > 0 && std::ranges::find(kFree, option->get_name()) == kFree.end())
       throw UsageError(
@@ -224,6 +246,12 @@ std::string Options::suffix() const {
   if (autotune != Options{}.autotune) text += " --autotune " + autotune;
   if (!autotune_file.empty()) text += " --autotune-file " + shell_quoted(autotune_file.string());
   return text;
+}
+
+std::optional<Options> parse_options(const std::vector<std::string>& words) {
+  std::vector<const char*> typed;
+  for (const std::string& word : words) typed.push_back(word.c_str());
+  return parse_options(static_cast<int>(typed.size()), typed.data());
 }
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {
@@ -272,6 +300,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       app.add_subcommand("golden", "Golden data: what every case is given and what it must answer");
   add_golden(*golden, options, raw.golden, raw.seed,
              [&](CLI::App& one) { add_suite_and_filter(one, options, raw); });
+  CLI::App* nightly = app.add_subcommand(
+      "nightly",
+      "Audit, suite full, permuted smoke, golden verify and selftest, then reports of all");
+  add_night(*nightly, options, raw);
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
 
   try {
@@ -292,11 +324,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                     : *audit    ? Command::audit
                     : *cache    ? Command::cache
                     : *golden   ? Command::golden
+                    : *nightly  ? Command::nightly
                     : *worker   ? Command::worker
                                 : Command::run;
   options.program = shell_quoted(argv[0]);
   options.arguments.assign(argv, argv + argc);
-  if (!options.resume.empty()) check_beside_resume(*run ? *run : app);
+  if (!options.resume.empty()) check_beside_resume(*run ? *run : *nightly ? *nightly : app);
   finish(options, raw);
   return options;
 }

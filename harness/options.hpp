@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/case.hpp"
+#include "harness/nightly_options.hpp"
 #include "harness/orders.hpp"
 #include "harness/plan.hpp"
 
@@ -24,6 +25,7 @@ enum class Command : std::uint8_t {
   audit,
   cache,
   golden,
+  nightly,
   worker
 };
 enum class CacheAction : std::uint8_t { info, verify, clear };
@@ -32,7 +34,7 @@ enum class GoldenAction : std::uint8_t { regenerate, verify, diff, info };
 struct Options {
   std::string program = "harness";     ///< as it was called: opens the replay commands
   std::vector<std::string> arguments;  ///< as typed, the program first
-  std::string resume;                  ///< --resume: name or path of a run, or "last"
+  std::string resume;  ///< --resume: name or path of a run, or "last"; of nightly its folder
   std::filesystem::path run_folder;    ///< the run that is gone on with; empty: a new one
   Command command = Command::run;
   Permute permute = Permute::none;
@@ -63,6 +65,8 @@ struct Options {
   std::optional<std::size_t> golden_sample;         ///< verify: only so many cases
   bool store_inputs = true;                         ///< regenerate: else recipe and digest alone
 
+  NightlyOptions nightly;
+
   /// The arguments that change what a run does, as they would be typed; the run folder's name and
   /// the replay commands derive from them.
   std::string suffix() const;
@@ -71,6 +75,8 @@ struct Options {
 /// What the program is to do, or nothing where it only had to print (--help, --version; printed
 /// already). Throws UsageError in one line for anything malformed.
 std::optional<Options> parse_options(int argc, const char* const* argv);
+/// The same of words that were typed once, the program first.
+std::optional<Options> parse_options(const std::vector<std::string>& words);
 
 /// "90s", "10m", "2h", "250ms". Throws UsageError.
 std::chrono::milliseconds parse_duration(std::string_view text);

@@ -36,14 +36,15 @@ fs::path chosen_home() {
       "PARITY_HOME to a folder that can be written");
 }
 
-fs::path home() {
-  const fs::path chosen = chosen_home();
-  if (!is_utf8(chosen.string()))
-    throw UsageError(
-        fmt::format("the folder {} for modules, packs and runs has a name that is not UTF-8; set "
-                    "PARITY_HOME to one that is",
-                    shown(chosen.string())));
-  return chosen;
+fs::path utf8(const fs::path& chosen, const char* of, const char* variable_name) {
+  if (is_utf8(chosen.string())) return chosen;
+  throw UsageError(fmt::format("the folder {} for {} has a name that is not UTF-8; set {} to one that is",
+                               shown(chosen.string()), of, variable_name));
+}
+
+fs::path runs_below(const fs::path& root) {
+  const fs::path own = variable("PARITY_RUNS");
+  return own.empty() ? root / "runs" : utf8(fs::absolute(own), "runs", "PARITY_RUNS");
 }
 
 void make(const fs::path& folder) {
@@ -64,10 +65,10 @@ Paths paths() {
 }
 
 Paths paths_as_they_are() {
-  const fs::path root = home();
+  const fs::path root = utf8(chosen_home(), "modules, packs and runs", "PARITY_HOME");
   return {.modules = root / "modules",
           .packs = root / "packs",
-          .runs = root / "runs",
+          .runs = runs_below(root),
           .packs_lock = root / "packs.lock",
           .modules_lock = modules_lock_of(root / "modules")};
 }

@@ -1,4 +1,5 @@
-// Where files live: ${PARITY_HOME:-${XDG_CACHE_HOME:-~/.cache}/parity}/{modules,packs,runs}.
+// Where files live: ${PARITY_HOME:-${XDG_CACHE_HOME:-~/.cache}/parity}/{modules,packs,runs}, and runs
+// in $PARITY_RUNS where that is set.
 #pragma once
 
 #include <filesystem>

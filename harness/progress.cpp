@@ -4,20 +4,38 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace parity {
+namespace {
+
+/// Whoever keeps this process's stderr in a file may still show its progress.
+int progress_descriptor() {
+  const char* const value = std::getenv("PARITY_PROGRESS");
+  const std::string_view text = value == nullptr ? "" : value;
+  int number = STDERR_FILENO;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
 
 using Clock = std::chrono::steady_clock;
 
-Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()) {}
+Progress::Progress()
+    : descriptor_(progress_descriptor()),
+      terminal_(isatty(descriptor_) != 0),
+      start_(Clock::now()) {}
 
 Progress::~Progress() {
   finish();
 }
 
 void Progress::finish() {
-  if (dirty_) std::fputs("\r\033[K", stderr);
+  if (dirty_) dprintf(descriptor_, "\r\033[K");
   dirty_ = false;
 }
 
@@ -62,10 +80,9 @@ void Progress::draw(const std::string& text, bool force) {
   if (!terminal_ || (!force && Clock::now() - drawn_ < kBetween)) return;
   // A line that wraps cannot be drawn over.
   winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  const bool known = ioctl(descriptor_, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   const std::size_t columns = known ? size.ws_col - 1u : text.size();
-  std::fprintf(stderr, "\r\033[K%s", text.substr(0, columns).c_str());
-  std::fflush(stderr);
+  dprintf(descriptor_, "\r\033[K%s", text.substr(0, columns).c_str());
   drawn_ = Clock::now();
   dirty_ = true;
 }

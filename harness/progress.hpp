@@ -10,7 +10,8 @@ namespace parity {
 
 class Progress {
  public:
-  /// Draws on stderr where that is a terminal, else stays silent.
+  /// Draws on stderr, or on the descriptor whose number PARITY_PROGRESS gives, where that is a
+  /// terminal; else stays silent.
   Progress();
   ~Progress();
   Progress(const Progress&) = delete;
@@ -31,6 +32,7 @@ class Progress {
   void draw_trials(bool force);
   void draw_share(std::size_t done, std::size_t planned, const std::string& more);
 
+  int descriptor_;
   bool terminal_;
   std::string phase_;
   bool has_end_ = true;

@@ -27,9 +27,7 @@ JournalState sound_state(const std::filesystem::path& folder, const std::string&
 
 /// The run's own options; beside them, `asked` may say where to write and how fast and long to run.
 Options options_of(const JournalHead& head, const Options& asked) {
-  std::vector<const char*> words;
-  for (const std::string& argument : head.arguments) words.push_back(argument.c_str());
-  std::optional<Options> options = parse_options(static_cast<int>(words.size()), words.data());
+  std::optional<Options> options = parse_options(head.arguments);
   if (!options || !options->resume.empty())
     throw UsageError(
         fmt::format("--resume {}: its journal names no run; start it anew", asked.resume));

@@ -55,12 +55,6 @@ Words words_for(const Options& asked, const Plant& plant) {
   return words;
 }
 
-Options options_of(const Words& words) {
-  std::vector<const char*> typed;
-  for (const std::string& word : words) typed.push_back(word.c_str());
-  return parse_options(static_cast<int>(typed.size()), typed.data()).value();
-}
-
 class Selftest {
  public:
   explicit Selftest(const Options& asked) : asked_(asked) {}
@@ -93,7 +87,7 @@ class Selftest {
   void row(const Words& words, std::string_view backend, const Compare& compare) {
     if (report_.interrupted) return;
     const auto start = std::chrono::steady_clock::now();
-    const Options options = options_of(words);
+    const Options options = parse_options(words).value();
     Session session(options, select(suite_cases(registry(), options.suite), options.filters));
     RunReport report = session.report();
     report_.backend = report.backend;

@@ -137,7 +137,8 @@ void WorkerProcess::Impl::start(const WorkerCommand& command) {
   Pipe from_worker = make_pipe();
   child.emplace(command.command, environment(),
                 ChildDescriptors{.input = to_worker.read_end.number(),
-                                 .log = log_end.number(),
+                                 .output = log_end.number(),
+                                 .errors = log_end.number(),
                                  .replies = from_worker.write_end.number()});
   input = std::move(to_worker.write_end);
   replies = std::move(from_worker.read_end);

@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Sets the three variables that decide, and puts them back.
+/// Sets the four variables that decide, and puts them back.
 class PathsTest : public testing::Test {
  protected:
   PathsTest() {
-    for (const char* name : {"PARITY_HOME", "XDG_CACHE_HOME", "HOME"}) {
+    for (const char* name : {"PARITY_HOME", "PARITY_RUNS", "XDG_CACHE_HOME", "HOME"}) {
       const char* value = std::getenv(name);
       before_[name] = value == nullptr ? std::nullopt : std::optional<std::string>(value);
       unsetenv(name);
@@ -49,6 +49,19 @@ TEST_F(PathsTest, ParityHomeComesFirst) {
   EXPECT_TRUE(fs::is_directory(folder_.path() / "own" / "packs"));
   EXPECT_TRUE(fs::is_directory(folder_.path() / "own" / "runs"));
   EXPECT_FALSE(fs::exists(folder_.path() / "xdg"));
+}
+
+TEST_F(PathsTest, RunsMayLieApart) {
+  set("PARITY_HOME", folder_.path() / "own");
+  set("PARITY_RUNS", folder_.path() / "night" / "runs");
+  EXPECT_EQ(paths().runs, folder_.path() / "night" / "runs");
+  EXPECT_TRUE(fs::is_directory(folder_.path() / "night" / "runs"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "own" / "runs"));
+  EXPECT_EQ(paths().packs, folder_.path() / "own" / "packs");
+  set("PARITY_RUNS", folder_.path() / "night\xff");
+  EXPECT_EQ(refusal_of([] { paths(); }),
+            "the folder " + folder_.path().string() +
+                "/night\\xff for runs has a name that is not UTF-8; set PARITY_RUNS to one that is");
 }
 
 TEST_F(PathsTest, ThenTheCacheFolderThenHome) {
