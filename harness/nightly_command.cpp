@@ -1,6 +1,5 @@
 // harness nightly: every step in a process of its own, then the reports of all.
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -97,6 +96,10 @@ class Night {
     for (const NightStep& step : steps)
       if (step.writes_json && fs::exists(folder_.json(step)))
         read_into(joined_, folder_.json(step));
+    // The reports lie beside them.
+    for (ReportedRun& run : joined_.runs) run.source = fs::path(run.source).filename();
+    for (ReportedSelftest& one : joined_.selftests)
+      one.source = fs::path(one.source).filename();
     for (const fs::path& times : options_.nightly.bench) read_into(joined_, times);
     return report();
   }
@@ -216,8 +219,7 @@ class Night {
 void check(const Options& options) {
   for (const std::string& name : options.plants) (void)plant_named(name);
   (void)night_steps(options);
-  const std::vector<Case> chosen = select(suite_cases(registry(), Suite::smoke), options.filters);
-  (void)chosen;
+  (void)select(suite_cases(registry(), Suite::smoke), options.filters);
   JoinedRuns times;
   for (const fs::path& path : options.nightly.bench) read_into(times, path);
   if (std::error_code ignored; !fs::is_regular_file(options.nightly.golden, ignored))

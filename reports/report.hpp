@@ -26,6 +26,10 @@ std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 /// reports. Throws std::logic_error unless there is exactly one run.
 std::unique_ptr<ReportWriter> make_json_writer();
 
+std::unique_ptr<ReportWriter> make_html_writer();
+std::unique_ptr<ReportWriter> make_junit_writer();
+std::unique_ptr<ReportWriter> make_markdown_writer();
+
 /// Writes to a temporary name beside `path`, then renames. Throws DatasetError when it cannot.
 void write_report(const std::string& text, const std::filesystem::path& path);
 void write_report(const ReportWriter& writer, const RunReport& report,
