@@ -105,6 +105,7 @@ struct RunReport {
   std::vector<std::string> not_probed;
   std::vector<std::string> quarantined;  ///< crash or time out alone: their other pairs did not run
   bool interrupted = false;              ///< stopped before the plan's end
+  std::string build = {};                ///< digest of the program; empty: not told
   std::string resume = {};               ///< the command that goes on; empty: nothing is left
   std::string worker_error;              ///< Supervisor::bad_end()
   int exit_code = 0;

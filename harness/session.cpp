@@ -271,6 +271,7 @@ RunReport Session::report() const {
   report.plants = options_.plants;
   report.noisy.assign(noisy_.begin(), noisy_.end());
   report.not_probed = worker_.carriers.not_probed;
+  report.build = build_id();
   return report;
 }
 

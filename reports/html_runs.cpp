@@ -139,6 +139,7 @@ HtmlSection environment_section(const JoinedRuns& joined) {
   table.row("Suite", [](const RunReport& r) { return or_not_told(r.suite); });
   table.row("Seed", [](const RunReport& r) { return fmt::format("{}", r.seed); });
   table.row("Host threads", [](const RunReport& r) { return fmt::format("{}", r.threads); });
+  table.row("Build", [](const RunReport& r) { return or_not_told(r.build); });
   table.row("Plants", [](const RunReport& r) { return listed(r.plants); });
   table.row("Commit", [&](const RunReport&) { return or_not_told(joined.commit); });
   return {"environment", "Environment", table.markup(), ""};

@@ -56,26 +56,28 @@ Json coverage(const Coverage& coverage, std::size_t threads,
 }
 
 Json finding(const Finding& finding) {
-  return {{"kind", name(finding.kind)},
-          {"fingerprint", name(finding.fingerprint)},
-          {"victim", finding.victim},
-          {"role", name(finding.role)},
-          {"also", finding.also},
-          {"sequence", finding.sequence},
-          {"carrier", finding.carrier},
-          {"cell", finding.cell},
-          {"built_for", finding.built_for},
-          {"used_for", finding.used_for},
-          {"grade", name(finding.grade)},
-          {"replay", finding.replay},
-          {"reproduced", rate(finding.reproduced)},
-          {"alone", rate(finding.alone)},
-          {"error", number(finding.error)},
-          {"tolerance", number(finding.tolerance)},
-          {"detail", finding.detail},
-          {"contrast", finding.contrast},
-          {"exposed", finding.exposed},
-          {"not_probed", finding.not_probed}};
+  Json json = {{"kind", name(finding.kind)},
+               {"fingerprint", name(finding.fingerprint)},
+               {"victim", finding.victim},
+               {"role", name(finding.role)},
+               {"also", finding.also},
+               {"sequence", finding.sequence},
+               {"carrier", finding.carrier},
+               {"cell", finding.cell},
+               {"built_for", finding.built_for},
+               {"used_for", finding.used_for},
+               {"grade", name(finding.grade)},
+               {"replay", finding.replay},
+               {"reproduced", rate(finding.reproduced)},
+               {"alone", rate(finding.alone)},
+               {"error", number(finding.error)},
+               {"tolerance", number(finding.tolerance)},
+               {"detail", finding.detail},
+               {"contrast", finding.contrast},
+               {"exposed", finding.exposed},
+               {"not_probed", finding.not_probed}};
+  if (finding.threads > 1) json["threads"] = finding.threads;
+  return json;
 }
 
 class JsonWriter final : public ReportWriter {
@@ -101,10 +103,12 @@ class JsonWriter final : public ReportWriter {
                  {"findings", std::move(findings)},
                  {"exit_code", report.exit_code}};
     if (!report.noisy.empty()) json["noisy"] = report.noisy;
+    if (!report.not_probed.empty()) json["not_probed"] = report.not_probed;
     if (report.threads > 1) json["threads"] = report.threads;
     if (report.interrupted) json["interrupted"] = true;
     if (!report.resume.empty()) json["resume"] = report.resume;
     if (!report.worker_error.empty()) json["worker_error"] = report.worker_error;
+    if (!report.build.empty()) json["build"] = report.build;
     // Words of a dying worker need not be UTF-8; they must not cost the report.
     out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   }

@@ -121,7 +121,11 @@ TEST(JsonWriterTest, CleanRunInFull) {
     }
   },
   "findings": [],
-  "exit_code": 0
+  "exit_code": 0,
+  "not_probed": [
+    "environment",
+    "rng_stream"
+  ]
 }
 )json");
 }
@@ -168,7 +172,11 @@ TEST(JsonWriterTest, FindingInFull) {
       ]
     }
   ],
-  "exit_code": 3
+  "exit_code": 3,
+  "not_probed": [
+    "environment",
+    "rng_stream"
+  ]
 }
 )json");
 }
@@ -201,6 +209,19 @@ TEST(JsonWriterTest, ThreadsAndPairsTogetherStandOnlyWhereThereAreThreads) {
   const auto json = nlohmann::json::parse(written(report));
   EXPECT_EQ(json["threads"], 4);
   EXPECT_EQ(json["coverage"]["pairs_together"]["exercised"], 1);
+}
+
+TEST(JsonWriterTest, BuildAndTheThreadsOfAFindingStandOnlyWhereTheySaySomething) {
+  RunReport report = planted_report();
+  EXPECT_EQ(written(report).find("\"build\""), std::string::npos);
+  EXPECT_EQ(written(report).find("\"threads\""), std::string::npos);
+  report.build = "0123abcd";
+  report.findings[0].threads = 4;
+  report.not_probed.clear();
+  const auto json = nlohmann::json::parse(written(report));
+  EXPECT_EQ(json["build"], "0123abcd");
+  EXPECT_EQ(json["findings"][0]["threads"], 4);
+  EXPECT_FALSE(json.contains("not_probed"));
 }
 
 TEST(JsonWriterTest, SeedKeepsAll64Bits) {
