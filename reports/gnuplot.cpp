@@ -90,7 +90,7 @@ std::optional<std::string> Gnuplot::draw(const std::string& script) {
     const Descriptor plot = file_in_memory();
     fill(input, script);
     ChildProcess child("gnuplot -d - >&3", environment(),
-                       {input.number(), log.number(), plot.number()});
+                       {input.number(), log.number(), log.number(), plot.number()});
     const auto end = child.wait(std::chrono::steady_clock::now() + limit_);
     child.kill();
     const std::string said = first_line(content(log));
