@@ -9,16 +9,10 @@
 #include <tuple>
 
 #include "harness/attribute.hpp"
-#include "harness/chance.hpp"
 
 namespace parity {
 namespace {
 
-/// Runs of the order and, at least, of the victim alone when the order does not show it every time;
-/// the rarer it is, the more runs alone tell it from chance.
-constexpr std::size_t kManyRuns = 20;
-constexpr std::size_t kMostRunsInOrder = 40;
-constexpr std::size_t kMostRunsAlone = 100;
 constexpr std::size_t kMostCausalRepeats = 8;
 
 /// Repeats of a causal test, so that an answer of this rate is not missed but once in a hundred.
@@ -30,16 +24,6 @@ std::size_t causal_repeats(const Rate& rate) {
 }
 
 }  // namespace
-
-Trial read(const Suspicion& suspicion, const Symptom& symptom) {
-  if (!symptom.ran) return Trial::unresolved;
-  if (suspicion.role == Role::brittle) {
-    if (symptom.judgement.verdict == Verdict::passed) return Trial::fails;
-    return symptom.fingerprint == suspicion.fingerprint ? Trial::passes : Trial::unresolved;
-  }
-  if (symptom.fingerprint == suspicion.fingerprint) return Trial::fails;
-  return symptom.fingerprint == Fingerprint::none ? Trial::passes : Trial::unresolved;
-}
 
 Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record) {
   const Shrunk shrunk = shrink_history(suspicion);
@@ -65,20 +49,23 @@ Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record
                     trials_.symptom(suspicion.victim, *suspicion.sighting.outcome).detail);
     return accusation;
   }
-  Confirmation confirmation = confirm(suspicion, history);
-  const bool by_chance =
-      chance_explains(suspicion, history, confirmation.reproduced, finding.alone);
-  const bool cut = trials_.executor().stopped() && (by_chance || confirmation.reproduced.runs == 0);
+  report(
+      fmt::format("confirming {} after {} case(s)", cases_[suspicion.victim].id(), history.size()));
+  const Confirmation confirmation = confirm(suspicion, history, trials_, options_.confirmations);
+  const bool cut = trials_.executor().stopped() && confirmation.by_chance;
   const bool brittle = suspicion.role == Role::brittle;
   const Symptom& wrong = brittle ? record.symptom : confirmation.symptom;
   const Judgement& judgement = wrong.judgement;
+  finding.fingerprint = wrong.fingerprint;
   finding.reproduced = confirmation.reproduced;
+  finding.alone.hits += confirmation.alone.hits;
+  finding.alone.runs += confirmation.alone.runs;
   finding.error = judgement.error;
   finding.tolerance = judgement.tolerance;
   finding.detail = wrong.detail;
   if (!brittle && wrong.fingerprint == Fingerprint::bits)
     finding.detail = trials_.first_difference(suspicion.victim, confirmation.outcome);
-  if (by_chance || cut) {
+  if (confirmation.by_chance) {
     finding.kind = cut ? Kind::unconfirmed : Kind::unstable;
     return accusation;
   }
@@ -135,73 +122,6 @@ Accuser::Shrunk Accuser::shrink_history(const Suspicion& suspicion) {
                      request.history.size()));
   shrunk.result = shrink(request);
   return shrunk;
-}
-
-Accuser::Confirmation Accuser::confirm(const Suspicion& suspicion, const Order& history) {
-  report(
-      fmt::format("confirming {} after {} case(s)", cases_[suspicion.victim].id(), history.size()));
-  std::vector<TrialOrder> orders;
-  for (std::size_t i = 0; i < options_.confirmations; ++i) {
-    orders.push_back({history, (suspicion.sighting.poison + static_cast<unsigned>(i)) % 2});
-    orders.back().order.push_back(suspicion.victim);
-  }
-  Confirmation confirmation;
-  // Stands in when the run was stopped before anything could be confirmed.
-  confirmation.symptom = trials_.symptom(suspicion.victim, *suspicion.sighting.outcome);
-  confirmation.outcome = *suspicion.sighting.outcome;
-  for (const TrialRun& run : trials_.run(orders)) {
-    if (!run.symptom.ran) continue;
-    ++confirmation.reproduced.runs;
-    if (read(suspicion, run.symptom) != Trial::fails) continue;
-    if (++confirmation.reproduced.hits > 1) continue;
-    confirmation.symptom = run.symptom;
-    confirmation.outcome = run.last();
-    std::vector<const Outcome*> outcomes;
-    for (const Outcome& outcome : run.outcomes) outcomes.push_back(&outcome);
-    confirmation.outcome.cells = cells_of(outcomes, trials_.alone(suspicion.victim));
-  }
-  return confirmation;
-}
-
-bool Accuser::chance_explains(const Suspicion& suspicion, const Order& history, Rate& reproduced,
-                              Rate& alone) {
-  const bool always = reproduced.hits == reproduced.runs;
-  // A case that goes wrong often, and not by its order, is well a few times in a row now and then.
-  if (always && suspicion.role == Role::victim) return false;
-  std::vector<TrialOrder> orders;
-  for (const std::size_t most : {kManyRuns, kMostRunsInOrder}) {
-    if (always) break;
-    if (reproduced.runs >= kManyRuns && told_from_chance(reproduced, kMostRunsAlone)) break;
-    orders.clear();
-    for (std::size_t runs = reproduced.runs; runs < most; ++runs) {
-      orders.push_back({history, static_cast<unsigned>(runs % 2)});
-      orders.back().order.push_back(suspicion.victim);
-    }
-    for (const TrialRun& run : trials_.run(orders)) {
-      if (!run.symptom.ran) continue;
-      ++reproduced.runs;
-      reproduced.hits += read(suspicion, run.symptom) == Trial::fails ? 1 : 0;
-    }
-    if (reproduced.hits == 0) return true;
-  }
-  orders.clear();
-  // Only new runs count: that the earlier ones showed nothing is why the order was suspected.
-  for (std::size_t runs = 0;
-       runs < kManyRuns || (runs < kMostRunsAlone && !told_from_chance(reproduced, runs)); ++runs)
-    orders.push_back({{suspicion.victim}, static_cast<unsigned>(runs % 2)});
-  bool shown_alone = false;
-  const std::size_t known = alone.runs;
-  for (const TrialRun& run : trials_.run(orders)) {
-    if (!run.symptom.ran) continue;
-    // A brittle case that is well alone has other bits than its usual, wrong, ones.
-    const bool brittle = suspicion.role == Role::brittle;
-    const bool bad = brittle ? run.symptom.judgement.verdict != Verdict::passed
-                             : run.symptom.fingerprint != Fingerprint::none;
-    ++alone.runs;
-    alone.hits += bad ? 1 : 0;
-    shown_alone = shown_alone || bad != brittle;
-  }
-  return shown_alone || !told_from_chance(reproduced, alone.runs - known);
 }
 
 void Accuser::name_leak(const Suspicion& suspicion, const Order& history,

@@ -10,28 +10,15 @@
 
 #include "harness/alone.hpp"
 #include "harness/case.hpp"
+#include "harness/confirmation.hpp"
 #include "harness/evidence.hpp"
 #include "harness/finding.hpp"
 #include "harness/investigate.hpp"
 #include "harness/shrink.hpp"
+#include "harness/suspicion.hpp"
 #include "harness/trials.hpp"
 
 namespace parity {
-
-/// A case that went another way in an order than alone. role victim: `fingerprint` is what it
-/// showed there; brittle: what it shows alone, and it was well there.
-struct Suspicion {
-  std::size_t victim = 0;
-  Role role = Role::victim;
-  Fingerprint fingerprint = Fingerprint::none;
-  Sighting sighting;
-  std::vector<std::size_t> suspects;     ///< single polluters (state-setters) to try first
-  std::vector<std::size_t> common = {};  ///< ran before every run that went this way, of several
-  double rate = 1;  ///< share of these runs among those that all of `common` ran before
-};
-
-/// fails: the case went the suspected way; passes: as alone.
-Trial read(const Suspicion& suspicion, const Symptom& symptom);
 
 /// A finding with what its place in the report depends on.
 struct Accusation {
@@ -58,21 +45,11 @@ class Accuser {
   Accusation accuse_alone(std::size_t victim, const AloneRecord& record) const;
 
  private:
-  struct Confirmation {
-    Rate reproduced;
-    Symptom symptom;  ///< of the first run that reproduced, and its outcome
-    Outcome outcome;
-  };
   struct Shrunk {
     ShrinkResult result;
     Rate full;  ///< trials of the whole observed history
   };
   Shrunk shrink_history(const Suspicion& suspicion);
-  Confirmation confirm(const Suspicion& suspicion, const Order& history);
-  /// Where the order showed it sometimes, runs order and victim alone more often and adds to both
-  /// rates.
-  bool chance_explains(const Suspicion& suspicion, const Order& history, Rate& reproduced,
-                       Rate& alone);
   void name_leak(const Suspicion& suspicion, const Order& history, const Confirmation& confirmation,
                  Finding& finding);
   Finding finding_of(const Suspicion& suspicion, const Order& history) const;

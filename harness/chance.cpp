@@ -15,4 +15,17 @@ bool told_from_chance(const Rate& in_order, std::size_t alone_runs) {
   return chance_of_no_hit_alone(in_order, alone_runs) <= kAccepted;
 }
 
+std::size_t order_runs_wanted(const Rate& in_order, std::size_t most_alone) {
+  if (in_order.runs < kManyRuns) return kManyRuns;
+  if (in_order.runs >= kMostRunsInOrder || told_from_chance(in_order, most_alone))
+    return in_order.runs;
+  return kMostRunsInOrder;
+}
+
+std::size_t alone_runs_wanted(const Rate& in_order, std::size_t most) {
+  std::size_t runs = 0;
+  while (runs < most && !told_from_chance(in_order, runs)) ++runs;
+  return runs;
+}
+
 }  // namespace parity

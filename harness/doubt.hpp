@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "harness/accusation.hpp"
 #include "harness/case.hpp"
 #include "harness/cluster.hpp"
 #include "harness/evidence.hpp"
+#include "harness/suspicion.hpp"
 
 namespace parity {
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include "harness/attribute.hpp"
 #include "harness/chance.hpp"
@@ -11,6 +13,9 @@
 
 namespace parity {
 namespace {
+
+/// With one more, enough to tell all from none.
+constexpr std::size_t kFewTries = kFewestTellingRuns - 1;
 
 /// What the case gives when it is well and alone: the commonest result; null when it never was.
 const Outcome* baseline_of(std::size_t victim, const std::vector<const Outcome*>& alone,
@@ -33,51 +38,154 @@ struct Count {
   Rate rate;
   const Outcome* first = nullptr;  ///< the first that diverged, and what it showed
   Symptom symptom;
+  bool machine = false;  ///< a starved machine may show what one of those that diverged did
 };
 
 using Compare = std::function<Symptom(const Outcome&)>;
 
-Count count(const std::vector<const Outcome*>& outcomes, const Compare& compare) {
-  Count counted;
-  for (const Outcome* outcome : outcomes) {
-    const Symptom symptom = compare(*outcome);
-    if (!symptom.ran) continue;
-    ++counted.rate.runs;
-    if (symptom.fingerprint == Fingerprint::none) continue;
-    if (counted.rate.hits++ > 0) continue;
-    counted.first = outcome;
-    counted.symptom = symptom;
-  }
-  return counted;
+/// Of runs of the same case at the same time, one that diverged stands for all.
+void count(Count& counted, const SequenceResult& result, const std::vector<std::size_t>& copies,
+           const Compare& compare) {
+  const Outcome* outcome = &result.outcomes.back();
+  for (const std::size_t copy : copies)
+    if (compare(*outcome).fingerprint == Fingerprint::none) outcome = &result.outcomes[copy];
+  const Symptom symptom = compare(*outcome);
+  if (!symptom.ran) return;
+  ++counted.rate.runs;
+  if (symptom.fingerprint == Fingerprint::none) return;
+  counted.machine = counted.machine || machine_may_show(symptom.fingerprint);
+  if (counted.rate.hits++ > 0) return;
+  counted.first = outcome;
+  counted.symptom = symptom;
 }
 
-/// The word for both counts together; nothing diverged: no kind.
-std::optional<Kind> classify(const Rate& sequence, const Rate& alone, bool one_case,
-                             Fingerprint symptom) {
-  if (sequence.hits == 0 && alone.hits == 0) return std::nullopt;
-  // Where the order shows it every time, one run of each is all a person asked for.
-  const bool by_order = sequence.hits == sequence.runs || told_from_chance(sequence, alone.runs);
-  if (alone.hits == 0) return by_order && alone.runs > 0 ? Kind::order_dependent : Kind::unstable;
-  if (alone.hits < alone.runs) return Kind::unstable;
-  const bool well_after_others = !one_case && sequence.runs > 0 && sequence.hits == 0;
-  return well_after_others ? Kind::order_dependent : kind_alone(symptom);
-}
+/// All runs so far of a sequence and of its last case alone; one case is both.
+class Replaying {
+ public:
+  Replaying(const Order& order, std::size_t repeat, Judge& judge, Executor& executor)
+      : order_(order), repeat_(repeat), judge_(judge), executor_(executor) {}
 
-std::vector<const Outcome*> last_outcomes(std::span<const SequenceResult> results) {
-  std::vector<const Outcome*> last;
-  for (const SequenceResult& result : results) last.push_back(&result.outcomes.back());
-  return last;
-}
-
-/// Where the last case ran at the same time as copies of itself, one that diverged stands for all.
-void prefer_odd_copies(std::vector<const Outcome*>& last, const Replay& done,
-                       const Compare& compare) {
-  for (std::size_t i = 0; i < last.size(); ++i)
-    for (const std::size_t copy : done.sequences[i].last_copies()) {
-      const Outcome& outcome = done.results[i].outcomes[copy];
-      if (compare(*last[i]).fingerprint == Fingerprint::none) last[i] = &outcome;
+  Replay run() {
+    for (More more{repeat_, repeat_}; more.in_order + more.alone > 0; more = more_runs()) {
+      run_in_turn(more);
+      count_all();
     }
-}
+    done_.in_sequence = in_sequence_.rate;
+    done_.alone = alone_.rate;
+    return std::move(done_);
+  }
+
+  const Count& in_sequence() const { return in_sequence_; }
+  const Count& alone() const { return alone_; }
+  const Outcome* expected() const { return expected_; }
+
+  Symptom compare(const Outcome& outcome) const {
+    return symptom_of(judge_.judge(order_.back(), outcome), outcome, expected_,
+                      judge_.noise_permitted(order_.back()));
+  }
+
+  /// The word for both counts together; nothing diverged: no kind.
+  std::optional<Kind> kind() const {
+    const Rate& sequence = in_sequence_.rate;
+    const Rate& alone = alone_.rate;
+    if (sequence.hits == 0 && alone.hits == 0) return std::nullopt;
+    if (undecided()) return executor_.stopped() ? Kind::unconfirmed : Kind::unstable;
+    if (alone.hits == 0) return alone.runs > 0 ? Kind::order_dependent : Kind::unstable;
+    if (alone.hits < alone.runs) return Kind::unstable;
+    if (well_only_after_others()) return Kind::order_dependent;
+    return kind_alone((in_sequence_.first != nullptr ? in_sequence_ : alone_).symptom.fingerprint);
+  }
+
+ private:
+  struct More {
+    std::size_t in_order = 0;
+    std::size_t alone = 0;
+  };
+
+  bool one_case() const { return order_.size() == 1; }
+
+  bool well_only_after_others() const {
+    return !one_case() && in_sequence_.rate.runs > 0 && in_sequence_.rate.hits == 0 &&
+           alone_.rate.hits > 0 && alone_.rate.hits == alone_.rate.runs;
+  }
+
+  /// What the sequence showed and the case alone did not.
+  Rate shown() const {
+    const Rate& sequence = in_sequence_.rate;
+    return well_only_after_others() ? Rate{sequence.runs, sequence.runs} : sequence;
+  }
+  bool machine() const { return (well_only_after_others() ? alone_ : in_sequence_).machine; }
+
+  /// In turn, a machine that is starved for a while meets both alike; then those must be as many.
+  std::size_t comparable_alone() const {
+    return machine() ? std::min(alone_.rate.runs, in_sequence_.rate.runs) : alone_.rate.runs;
+  }
+
+  /// Where the order shows it every time, one run of each is all a person asked for; not for what
+  /// a starved machine may show.
+  bool undecided() const {
+    if (one_case() || shown().hits == 0) return false;
+    if (alone_.rate.hits > 0 && !well_only_after_others()) return false;
+    const bool always = shown().hits == shown().runs;
+    return !(always && !machine()) && !told_from_chance(shown(), comparable_alone());
+  }
+
+  More more_runs() const {
+    if (!undecided() || executor_.stopped()) return {};
+    const bool always = shown().hits == shown().runs;
+    const bool once = shown().hits == 1 || alone_.rate.hits == 1;
+    // What happens all the time will go on; what was seen once is seen again or was an accident.
+    if ((always || once) && in_order_runs_ == repeat_) return {kFewTries, kFewTries};
+    if (always || once) return {};
+    const Rate rate{shown().hits, in_order_runs_};
+    const std::size_t in_order = order_runs_wanted(rate, machine() ? rate.runs : kMostRunsAlone);
+    if (in_order > rate.runs)
+      return {in_order - rate.runs, in_order - std::min(in_order, alone_runs_)};
+    const std::size_t alone = alone_runs_wanted(rate);
+    if (machine() || alone <= alone_runs_ || !told_from_chance(rate, alone)) return {};
+    return {0, alone - alone_runs_};
+  }
+
+  void run_in_turn(const More& more) {
+    std::vector<Sequence> sequences;
+    for (std::size_t i = 0; i < std::max(more.in_order, more.alone); ++i) {
+      if (i < more.in_order)
+        sequences.push_back(Sequence::of(order_, in_order_runs_++ % 2, executor_.threads()));
+      if (i < more.alone && !one_case())
+        sequences.push_back(Sequence::of(std::vector{order_.back()}, alone_runs_++ % 2));
+    }
+    std::vector<SequenceResult> results = executor_.execute(sequences);
+    std::ranges::move(sequences, std::back_inserter(done_.sequences));
+    std::ranges::move(results, std::back_inserter(done_.results));
+  }
+
+  void count_all() {
+    std::vector<const Outcome*> alone;
+    for (std::size_t i = 0; i < done_.sequences.size(); ++i)
+      if (one_case() || done_.sequences[i].steps.size() == 1)
+        alone.push_back(&done_.results[i].outcomes.back());
+    expected_ = baseline_of(order_.back(), alone, judge_);
+    in_sequence_ = alone_ = Count{};
+    for (std::size_t i = 0; i < done_.sequences.size(); ++i) {
+      const Sequence& sequence = done_.sequences[i];
+      const bool is_alone = !one_case() && sequence.steps.size() == 1;
+      count(is_alone ? alone_ : in_sequence_, done_.results[i], sequence.last_copies(),
+            [this](const Outcome& outcome) { return compare(outcome); });
+    }
+    if (one_case()) alone_ = in_sequence_;
+  }
+
+  const Order& order_;
+  const std::size_t repeat_;
+  Judge& judge_;
+  Executor& executor_;
+  Replay done_;
+  std::size_t in_order_runs_ = 0;  ///< asked for so far
+  std::size_t alone_runs_ = 0;
+  const Outcome* expected_ = nullptr;
+  Count in_sequence_;
+  Count alone_;
+};
 
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
                 const Compare& compare) {
@@ -98,34 +206,16 @@ void name_state(Finding& finding, const Order& order, const Outcome& seen, Execu
 
 Replay replay(std::span<const Case> cases, const Order& order, std::size_t repeat, Judge& judge,
               Executor& executor, const std::string& program, const std::string& suffix) {
-  Replay done;
   const std::size_t victim = order.back();
-  const bool one_case = order.size() == 1;
-  for (unsigned i = 0; i < repeat; ++i)
-    done.sequences.push_back(Sequence::of(order, i % 2, executor.threads()));
-  for (unsigned i = 0; i < repeat && !one_case; ++i)
-    done.sequences.push_back(Sequence::of(std::vector{victim}, i % 2));
-  done.results = executor.execute(done.sequences);
-
-  const std::span<const SequenceResult> results = done.results;
-  auto in_sequence = last_outcomes(results.first(repeat));
-  const auto alone = one_case ? in_sequence : last_outcomes(results.subspan(repeat));
-  const Outcome* expected = baseline_of(victim, alone, judge);
-  const Compare compare = [&](const Outcome& outcome) {
-    return symptom_of(judge.judge(victim, outcome), outcome, expected,
-                      judge.noise_permitted(victim));
-  };
-  prefer_odd_copies(in_sequence, done, compare);
-  const Count counted = count(in_sequence, compare);
-  const Count counted_alone = count(alone, compare);
-  done.in_sequence = counted.rate;
-  done.alone = counted_alone.rate;
-
-  const Count& shown = counted.first != nullptr ? counted : counted_alone;
-  const Symptom& seen = shown.symptom;
-  const std::optional<Kind> kind =
-      classify(done.in_sequence, done.alone, one_case, seen.fingerprint);
+  Replaying replaying(order, repeat, judge, executor);
+  Replay done = replaying.run();
+  const std::optional<Kind> kind = replaying.kind();
   if (!kind) return done;
+
+  const bool in_order = replaying.in_sequence().first != nullptr;
+  const Count& shown = in_order ? replaying.in_sequence() : replaying.alone();
+  const Symptom& seen = shown.symptom;
+  const Outcome* expected = replaying.expected();
 
   Finding finding;
   finding.kind = *kind;
@@ -147,10 +237,12 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
     finding.detail = judge.first_difference(victim, *shown.first, *expected);
   finding.replay = fmt::format("{} replay {} --repeat {}{}", program,
                                fmt::join(finding.sequence, " "), repeat, suffix);
-  if (!one_case) finding.contrast = fmt::format("{} replay {}{}", program, finding.victim, suffix);
+  if (order.size() > 1)
+    finding.contrast = fmt::format("{} replay {}{}", program, finding.victim, suffix);
   finding.not_probed = executor.abilities().not_probed;
   if (*kind == Kind::order_dependent && finding.role == Role::victim)
-    name_state(finding, order, *shown.first, executor, compare);
+    name_state(finding, order, *shown.first, executor,
+               [&](const Outcome& outcome) { return replaying.compare(outcome); });
   done.finding = std::move(finding);
   return done;
 }

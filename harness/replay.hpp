@@ -1,5 +1,5 @@
-// A given sequence against its last case alone, each N times in fresh processes: how often does the
-// last case diverge in either?
+// A given sequence against its last case alone, in fresh processes: how often does the last case
+// diverge in either, and does the order decide?
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,17 @@
 namespace parity {
 
 struct Replay {
-  std::vector<Sequence> sequences;  ///< the sequence `repeat` times, then the case alone
+  std::vector<Sequence> sequences;  ///< the given one and the case alone, in turn
   std::vector<SequenceResult> results;
   Rate in_sequence;  ///< divergences of the last case after the others
   Rate alone;  ///< and in a fresh process; equal to in_sequence where the sequence is one case
   std::optional<Finding> finding;
 };
 
-/// `order` holds indices into `cases` and is not empty. `suffix` is appended to the replay
-/// commands.
+/// `order` holds indices into `cases` and is not empty. Each runs `repeat` times; where that does
+/// not tell order from chance, it goes on as a run does when it confirms a finding, so that both
+/// come to one verdict. One run of each is enough for a wrong answer, but not for what a starved
+/// machine may show. `suffix` is appended to the replay commands.
 Replay replay(std::span<const Case> cases, const Order& order, std::size_t repeat, Judge& judge,
               Executor& executor, const std::string& program, const std::string& suffix);
 

@@ -27,6 +27,11 @@ bool is_bad(Verdict verdict) {
          verdict == Verdict::timed_out;
 }
 
+bool machine_may_show(Fingerprint fingerprint) {
+  return fingerprint == Fingerprint::crash || fingerprint == Fingerprint::timeout ||
+         fingerprint == Fingerprint::error;
+}
+
 Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone,
                    bool noise_permitted) {
   Symptom symptom;

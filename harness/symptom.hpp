@@ -11,6 +11,10 @@ namespace parity {
 /// failed, error, crashed, timed_out: wrong by itself, whatever ran before.
 bool is_bad(Verdict verdict);
 
+/// crash, timeout, error: a process that is starved of time, out of memory or killed by others
+/// shows these, too. Seen once, they say nothing about the order.
+bool machine_may_show(Fingerprint fingerprint);
+
 struct Symptom {
   Fingerprint fingerprint = Fingerprint::none;  ///< none: well
   Judgement judgement;                          ///< by reference and hygiene

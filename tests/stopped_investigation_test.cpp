@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/investigate.hpp"
+#include "harness/replay.hpp"
 #include "simulated_worker.hpp"
 
 namespace parity {
@@ -91,6 +92,17 @@ TEST(StoppedInvestigationTest, StoppedVictimsOfOneCellAreOneFinding) {
   const Finding finding = stopped_at_once(suite, worker);
   EXPECT_EQ(finding.kind, Kind::unconfirmed);
   EXPECT_EQ(finding.also.size(), 11u);
+}
+
+TEST(StoppedInvestigationTest, AStoppedReplayThatNeededMoreRunsIsUnconfirmed) {
+  SimulatedSuite suite(12);
+  SimulatedWorker worker(suite,
+                         leak(7, Answer::hang, [](const Order& before) { return has(before, 3); }));
+  Interrupting interrupting(worker, 5);
+  Judge judge = suite.judge();
+  const Replay done = replay(suite.cases(), {3, 7}, 1, judge, interrupting, "harness", "");
+  ASSERT_TRUE(done.finding);
+  EXPECT_EQ(done.finding->kind, Kind::unconfirmed);
 }
 
 }  // namespace
