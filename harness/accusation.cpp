@@ -4,26 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <tuple>
 
 #include "harness/attribute.hpp"
 
 namespace parity {
-namespace {
-
-constexpr std::size_t kMostCausalRepeats = 8;
-
-/// Repeats of a causal test, so that an answer of this rate is not missed but once in a hundred.
-std::size_t causal_repeats(const Rate& rate) {
-  if (rate.hits == 0 || rate.hits >= rate.runs) return 1;
-  const double misses = 1.0 - static_cast<double>(rate.hits) / static_cast<double>(rate.runs);
-  const auto repeats = static_cast<std::size_t>(std::ceil(std::log(0.01) / std::log(misses)));
-  return std::min(repeats, kMostCausalRepeats);
-}
-
-}  // namespace
 
 Accusation Accuser::accuse(const Suspicion& suspicion, const AloneRecord& record) {
   const Shrunk shrunk = shrink_history(suspicion);

@@ -3,6 +3,7 @@
 #include "harness/attribute.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -220,6 +221,13 @@ void try_suspects(std::vector<Suspect>& suspects, CausalTests& tests) {
 }
 
 }  // namespace
+
+std::size_t causal_repeats(const Rate& rate) {
+  constexpr std::size_t kMost = 8;
+  if (rate.hits == 0 || rate.hits >= rate.runs) return 1;
+  const double misses = 1.0 - static_cast<double>(rate.hits) / static_cast<double>(rate.runs);
+  return std::min(static_cast<std::size_t>(std::ceil(std::log(0.01) / std::log(misses))), kMost);
+}
 
 Attribution attribute(const Order& history, std::size_t victim, const Outcome& victim_outcome,
                       Executor& executor, const std::function<bool(const Outcome&)>& is_baseline,

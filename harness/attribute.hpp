@@ -20,6 +20,10 @@ struct Attribution {
   Grade grade = Grade::unnamed;
 };
 
+/// Repeats of a causal test, so that an answer of this rate is not missed but once in a hundred; at
+/// most eight.
+std::size_t causal_repeats(const Rate& rate);
+
 /// `history` + victim is minimal and fails; `victim_outcome` is one such failure. `is_baseline`
 /// says whether a victim's outcome is the one it has alone. necessary: [history, restore carrier,
 /// victim] is the baseline. sufficient: [set carrier as the history left it, victim] is not.

@@ -280,7 +280,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   CLI::App* replay = app.add_subcommand(
       "replay", "A sequence and its last case alone, in fresh processes; says both counts");
   replay->add_option("case", options.cases, "Ids, in order")->required();
-  replay->add_option("--repeat", options.repeat, "Fresh processes for each")
+  replay->add_option("--repeat", options.repeat, "Fresh processes for each, at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   add_execution(*replay, options, raw);

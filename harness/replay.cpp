@@ -188,13 +188,14 @@ class Replaying {
 };
 
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
-                const Compare& compare) {
+                const Replaying& replaying) {
   const Order history(order.begin(), order.end() - 1);
-  const Attribution named =
-      attribute(history, order.back(), seen, executor, [&](const Outcome& outcome) {
-        const Symptom symptom = compare(outcome);
-        return symptom.ran && symptom.fingerprint == Fingerprint::none;
-      });
+  const auto is_baseline = [&](const Outcome& outcome) {
+    const Symptom symptom = replaying.compare(outcome);
+    return symptom.ran && symptom.fingerprint == Fingerprint::none;
+  };
+  const Attribution named = attribute(history, order.back(), seen, executor, is_baseline,
+                                      causal_repeats(finding.reproduced));
   finding.carrier = named.carrier;
   finding.cell = named.cell;
   finding.built_for = named.built_for;
@@ -241,8 +242,7 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
     finding.contrast = fmt::format("{} replay {}{}", program, finding.victim, suffix);
   finding.not_probed = executor.abilities().not_probed;
   if (*kind == Kind::order_dependent && finding.role == Role::victim)
-    name_state(finding, order, *shown.first, executor,
-               [&](const Outcome& outcome) { return replaying.compare(outcome); });
+    name_state(finding, order, *shown.first, executor, replaying);
   done.finding = std::move(finding);
   return done;
 }

@@ -180,6 +180,19 @@ TEST(ReplayTest, ALeakInThreeOfTenProcessesIsOrderDependentAsInTheRun) {
   EXPECT_LE(otherwise, 4u);  // two in a thousand
 }
 
+TEST(ReplayTest, ALeakThatStaysAwayNowAndThenIsNotTakenForHealed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Replay done = replayed({1, 2}, [=](const SimulatedRun& run) {
+      return run.case_index == 2 && !run.before.empty() && by_chance(0.3, run.execution, seed)
+                 ? Answer::wrong
+                 : Answer::right;
+    });
+    if (done.finding) {
+      EXPECT_EQ(done.finding->carrier, "") << seed;
+    }
+  }
+}
+
 TEST(ReplayTest, ChanceIsNotCalledOrderHoweverManyRunsAreAdded) {
   for (double p : {0.05, 0.1, 0.3, 0.5, 0.9})
     for (std::uint64_t seed = 0; seed < 100; ++seed) {

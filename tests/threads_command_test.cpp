@@ -57,15 +57,16 @@ TEST(ThreadsCommandTest, PlantedUnlockedFirstUseIsCaughtNamedAndReplayed) {
   EXPECT_EQ(finding["sequence"], json({kCase, kCase}));
   EXPECT_EQ(finding["carrier"], "module_cache");
   EXPECT_EQ(finding["grade"], "correlated");
-  EXPECT_EQ(finding["reproduced"], json({5, 5}));
+  EXPECT_EQ(finding["reproduced"], json({7, 7}));
 
   std::string replay = finding["replay"];
   replay = replay.substr(replay.find(" replay ") + 1);
   ASSERT_NE(replay.find(" --threads 4"), replay.npos) << replay;
   replay.replace(replay.find("--repeat 20"), 11, "--repeat 2");
   const json again = report(replay, 3);
-  EXPECT_EQ(again["findings"][0]["reproduced"], json({2, 2}));
-  EXPECT_EQ(again["findings"][0]["alone"], json({0, 2}));
+  // An error may be the machine's: two of two are seen six times more.
+  EXPECT_EQ(again["findings"][0]["reproduced"], json({8, 8}));
+  EXPECT_EQ(again["findings"][0]["alone"], json({0, 8}));
 }
 
 TEST(ThreadsCommandTest, AWorkerThatRunsOneCaseAtATimeIsRefused) {
