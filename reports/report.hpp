@@ -26,6 +26,11 @@ std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 /// reports. Throws std::logic_error unless there is exactly one run.
 std::unique_ptr<ReportWriter> make_json_writer();
 
+/// JUnit's XML for CI pages: a suite for each run and selftest, one for all steps. A case that any
+/// finding names fails, whatever its own verdict; `untrusted` fails; what is of no case (a worker
+/// error, a stop) is an error of a test case of its own. Valid against tests/junit.xsd.
+std::unique_ptr<ReportWriter> make_junit_writer();
+
 /// Writes to a temporary name beside `path`, then renames. Throws DatasetError when it cannot.
 void write_report(const std::string& text, const std::filesystem::path& path);
 void write_report(const ReportWriter& writer, const RunReport& report,
