@@ -15,5 +15,6 @@ int resume_command(const Options& options);
 int audit_command(const Options& options);
 int cache_command(const Options& options);
 int golden_command(const Options& options);
+int report_command(const Options& options);
 
 }  // namespace parity

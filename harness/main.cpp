@@ -32,6 +32,8 @@ int dispatch(const parity::Options& options) {
       return parity::cache_command(options);
     case parity::Command::golden:
       return parity::golden_command(options);
+    case parity::Command::report:
+      return parity::report_command(options);
     case parity::Command::worker:
       return parity::run_worker();
   }

@@ -9,7 +9,9 @@
 #include <iostream>
 
 #include "datasets/errors.hpp"
+#include "harness/duration.hpp"
 #include "harness/golden_options.hpp"
+#include "harness/report_options.hpp"
 #include "harness/shell_words.hpp"
 
 namespace parity {
@@ -198,21 +200,6 @@ void check_beside_resume(const CLI::App& app) {
 
 }  // namespace
 
-std::chrono::milliseconds parse_duration(std::string_view text) {
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const std::int64_t scale = unit == "ms"  ? 1
-                             : unit == "s" ? 1000
-                             : unit == "m" ? 60000
-                             : unit == "h" ? 3600000
-                                           : 0;
-  constexpr std::int64_t kLongest = 1000LL * 3600 * 24 * 365;
-  if (error != std::errc() || scale == 0 || count <= 0 || count > kLongest / scale)
-    throw UsageError(fmt::format("'{}' is no duration; write 250ms, 90s, 10m or 2h", text));
-  return std::chrono::milliseconds(count * scale);
-}
-
 std::string Options::suffix() const {
   std::string text;
   for (const std::string& plant : plants) text += " --plant " + plant;
@@ -272,6 +259,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       app.add_subcommand("golden", "Golden data: what every case is given and what it must answer");
   add_golden(*golden, options, raw.golden, raw.seed,
              [&](CLI::App& one) { add_suite_and_filter(one, options, raw); });
+  CLI::App* report = app.add_subcommand(
+      "report", "Reports of runs, selftests, nights and benches, joined and written as pages");
+  add_report(*report, options);
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
 
   try {
@@ -292,6 +282,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                     : *audit    ? Command::audit
                     : *cache    ? Command::cache
                     : *golden   ? Command::golden
+                    : *report   ? Command::report
                     : *worker   ? Command::worker
                                 : Command::run;
   options.program = shell_quoted(argv[0]);

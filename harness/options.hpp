@@ -24,6 +24,7 @@ enum class Command : std::uint8_t {
   audit,
   cache,
   golden,
+  report,
   worker
 };
 enum class CacheAction : std::uint8_t { info, verify, clear };
@@ -63,6 +64,10 @@ struct Options {
   std::optional<std::size_t> golden_sample;         ///< verify: only so many cases
   bool store_inputs = true;                         ///< regenerate: else recipe and digest alone
 
+  std::vector<std::filesystem::path> report_files;
+  std::vector<std::filesystem::path> report_pages;  ///< where to; empty: not asked for
+  std::string commit;                               ///< report; empty: not told
+
   /// The arguments that change what a run does, as they would be typed; the run folder's name and
   /// the replay commands derive from them.
   std::string suffix() const;
@@ -71,8 +76,5 @@ struct Options {
 /// What the program is to do, or nothing where it only had to print (--help, --version; printed
 /// already). Throws UsageError in one line for anything malformed.
 std::optional<Options> parse_options(int argc, const char* const* argv);
-
-/// "90s", "10m", "2h", "250ms". Throws UsageError.
-std::chrono::milliseconds parse_duration(std::string_view text);
 
 }  // namespace parity

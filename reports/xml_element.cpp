@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/shown_text.hpp"
 
 namespace parity {
 namespace {
 
-std::string escaped(std::string_view line) {
-  const std::string shown = shown_line(line);
+/// Of a text that shows its control characters already.
+std::string escaped(const std::string& shown) {
   std::string out;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const std::string_view rest = std::string_view(shown).substr(i);
@@ -33,29 +31,18 @@ std::string escaped(std::string_view line) {
   return out;
 }
 
-std::string escaped_lines(std::string_view text) {
-  std::string out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (begin > 0) out += '\n';
-    out += escaped(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
-}
-
 void append(std::string& out, const XmlElement& element, std::size_t depth) {
   const std::string indent(2 * depth, ' ');
   out += indent + '<' + element.name;
   for (const auto& [name, value] : element.attributes)
-    out += fmt::format(" {}=\"{}\"", name, escaped(value));
+    out += fmt::format(" {}=\"{}\"", name, escaped(shown_line(value)));
   if (element.children.empty() && element.text.empty()) {
     out += "/>\n";
     return;
   }
   out += '>';
   if (element.children.empty()) {
-    out += escaped_lines(element.text);
+    out += escaped(shown_lines(element.text));
   } else {
     out += '\n';
     for (const XmlElement& child : element.children) append(out, child, depth + 1);
