@@ -1,15 +1,16 @@
 // harness report: files that were written, joined and shown again. It judges nothing: its exit code
 // says whether the pages were written.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 
 #include "datasets/errors.hpp"
 #include "harness/commands.hpp"
 #include "harness/report_options.hpp"
 #include "harness/session.hpp"
+#include "harness/shown_text.hpp"
 #include "reports/report_reader.hpp"
 
 namespace parity {
@@ -58,8 +59,10 @@ int report_command(const Options& options) {
     written = true;
   }
   if (written) return 0;
-  make_console_writer(isatty(STDOUT_FILENO) != 0)->write(joined, std::cout);
-  std::cout.flush();
+  // Unlike a run's own words, a file's may hold what moves a cursor, so none of it is in colour.
+  std::ostringstream text;
+  make_console_writer(false)->write(joined, text);
+  std::cout << shown_lines(text.str()) << std::flush;
   return 0;
 }
 
