@@ -16,5 +16,6 @@ int audit_command(const Options& options);
 int cache_command(const Options& options);
 int golden_command(const Options& options);
 int nightly_command(const Options& options);
+int report_command(const Options& options);
 
 }  // namespace parity

@@ -34,6 +34,8 @@ int dispatch(const parity::Options& options) {
       return parity::golden_command(options);
     case parity::Command::nightly:
       return parity::nightly_command(options);
+    case parity::Command::report:
+      return parity::report_command(options);
     case parity::Command::worker:
       return parity::run_worker();
   }

@@ -20,6 +20,7 @@
 #include "harness/night_steps.hpp"
 #include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
+#include "harness/report_options.hpp"
 #include "harness/run_folder.hpp"
 #include "harness/session.hpp"
 #include "harness/shell_words.hpp"
@@ -82,7 +83,7 @@ class Night {
 
   int run() {
     const std::vector<NightStep> steps = night_steps(options_);
-    joined_.commit = options_.nightly.commit;
+    joined_.commit = options_.commit;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       fmt::print("== {} of {}, {}: {}\n", i + 1, steps.size(), steps[i].name,
                  command_of(options_, steps[i]));
@@ -190,9 +191,8 @@ class Night {
   }
 
   int report() const {
-    write_report(*make_html_writer(), joined_, folder_.path() / "index.html");
-    write_report(*make_junit_writer(), joined_, folder_.path() / "junit.xml");
-    write_report(*make_markdown_writer(), joined_, folder_.path() / "summary.md");
+    for (const ReportPage& page : report_pages())
+      write_report(*page.make(), joined_, folder_.path() / page.file);
     print_findings();
     const auto bad = std::ranges::count_if(
         joined_.steps, [](const ReportedStep& step) { return step.exit_code != 0; });
@@ -247,7 +247,7 @@ int go_on(const Options& asked) {
     throw UsageError(fmt::format("--resume {}: no night began there", asked.resume));
   options->budget = asked.budget;
   if (asked.jobs > 0) options->jobs = asked.jobs;
-  if (!asked.nightly.commit.empty()) options->nightly.commit = asked.nightly.commit;
+  if (!asked.commit.empty()) options->commit = asked.commit;
   for (const fs::path& path : asked.nightly.bench)
     options->nightly.bench.push_back(fs::absolute(path));
   std::error_code failed;

@@ -25,8 +25,6 @@ void add_nightly(CLI::App& nightly, NightlyOptions& options) {
                   "Google Benchmark's JSON (parity_bench --benchmark_out) for the page; repeatable")
       ->allow_extra_args(false)
       ->check(not_empty);
-  nightly.add_option("--commit", options.commit, "Commit of the source tree, for the reports")
-      ->check(not_empty);
 }
 
 }  // namespace parity

@@ -16,7 +16,6 @@ struct NightlyOptions {
   std::filesystem::path golden = "datasets/golden/smoke.h5";
   std::vector<std::string> only;             ///< files of steps (NightStep::file); none: all
   std::vector<std::filesystem::path> bench;  ///< Google Benchmark's JSON, shown on the page
-  std::string commit;
 };
 
 /// All that no other command has.

@@ -9,7 +9,9 @@
 #include <iostream>
 
 #include "datasets/errors.hpp"
+#include "harness/duration.hpp"
 #include "harness/golden_options.hpp"
+#include "harness/report_options.hpp"
 #include "harness/shell_words.hpp"
 
 namespace parity {
@@ -149,6 +151,8 @@ void add_audit(CLI::App& app, Options& options, RawOptions& raw) {
 
 void add_night(CLI::App& app, Options& options, RawOptions& raw) {
   add_nightly(app, options.nightly);
+  app.add_option("--commit", options.commit, "Commit of the source tree, as the reports name it")
+      ->check(not_empty());
   app.add_option("--resume", options.resume,
                  "Go on in the folder of a night that was cut off; takes its options from there")
       ->check(not_empty());
@@ -220,21 +224,6 @@ void check_beside_resume(const CLI::App& app) {
 
 }  // namespace
 
-std::chrono::milliseconds parse_duration(std::string_view text) {
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const std::int64_t scale = unit == "ms"  ? 1
-                             : unit == "s" ? 1000
-                             : unit == "m" ? 60000
-                             : unit == "h" ? 3600000
-                                           : 0;
-  constexpr std::int64_t kLongest = 1000LL * 3600 * 24 * 365;
-  if (error != std::errc() || scale == 0 || count <= 0 || count > kLongest / scale)
-    throw UsageError(fmt::format("'{}' is no duration; write 250ms, 90s, 10m or 2h", text));
-  return std::chrono::milliseconds(count * scale);
-}
-
 std::string Options::suffix() const {
   std::string text;
   for (const std::string& plant : plants) text += " --plant " + plant;
@@ -304,6 +293,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       "nightly",
       "Audit, suite full, permuted smoke, golden verify and selftest, then reports of all");
   add_night(*nightly, options, raw);
+  CLI::App* report = app.add_subcommand(
+      "report", "Reports of runs, selftests, nights and benches, joined and written as pages");
+  add_report(*report, options);
   CLI::App* worker = app.add_subcommand("worker", "The built-in worker (see harness/PROTOCOL.md)");
 
   try {
@@ -325,6 +317,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                     : *cache    ? Command::cache
                     : *golden   ? Command::golden
                     : *nightly  ? Command::nightly
+                    : *report   ? Command::report
                     : *worker   ? Command::worker
                                 : Command::run;
   options.program = shell_quoted(argv[0]);

@@ -26,6 +26,7 @@ enum class Command : std::uint8_t {
   cache,
   golden,
   nightly,
+  report,
   worker
 };
 enum class CacheAction : std::uint8_t { info, verify, clear };
@@ -66,6 +67,9 @@ struct Options {
   bool store_inputs = true;                         ///< regenerate: else recipe and digest alone
 
   NightlyOptions nightly;
+  std::vector<std::filesystem::path> report_files;
+  std::vector<std::filesystem::path> report_pages;  ///< where to; empty: not asked for
+  std::string commit;  ///< report, nightly: of the source tree; empty: not told
 
   /// The arguments that change what a run does, as they would be typed; the run folder's name and
   /// the replay commands derive from them.
@@ -77,8 +81,5 @@ struct Options {
 std::optional<Options> parse_options(int argc, const char* const* argv);
 /// The same of words that were typed once, the program first.
 std::optional<Options> parse_options(const std::vector<std::string>& words);
-
-/// "90s", "10m", "2h", "250ms". Throws UsageError.
-std::chrono::milliseconds parse_duration(std::string_view text);
 
 }  // namespace parity

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace parity {
@@ -74,6 +75,17 @@ std::string shown(std::string_view name) {
 
 std::string shown_line(std::string_view message) {
   return escaped(message, false);
+}
+
+std::string shown_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (begin > 0) out += '\n';
+    out += shown_line(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
 }
 
 }  // namespace parity

@@ -16,4 +16,7 @@ std::string shown(std::string_view name);
 /// pasted.
 std::string shown_line(std::string_view message);
 
+/// The same of a text of several lines, which stay.
+std::string shown_lines(std::string_view text);
+
 }  // namespace parity

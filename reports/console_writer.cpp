@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "reports/finding_sentence.hpp"
+#include "reports/selftest_writer.hpp"
 #include "reports/wrap.hpp"
 
 namespace parity {
@@ -189,12 +190,35 @@ class Console {
   bool colour_;
 };
 
+/// What is not well says how it can be seen again.
+std::string step_lines(const ReportedStep& step) {
+  const std::string said = step.said.empty() ? "" : ": " + step.said;
+  std::string text = wrapped(step.name + " ", fmt::format("exit code {}{}", step.exit_code, said));
+  if (step.exit_code != 0) text += fmt::format("   {:<15} {}\n", "again", step.command);
+  return text;
+}
+
 class ConsoleWriter final : public ReportWriter {
  public:
   explicit ConsoleWriter(bool colour) : colour_(colour) {}
 
   void write(const JoinedRuns& joined, std::ostream& out) const override {
-    for (const ReportedRun& run : joined.runs) Console(run.report, out, colour_).write();
+    std::string_view gap;
+    for (const ReportedRun& run : joined.runs) {
+      out << gap;
+      Console(run.report, out, colour_).write();
+      gap = "\n";
+    }
+    for (const ReportedSelftest& selftest : joined.selftests) {
+      out << gap << "selftest on " << selftest.report.backend << '\n'
+          << selftest_summary(selftest.report);
+      gap = "\n";
+    }
+    if (!joined.steps.empty() || !joined.times.empty()) out << gap;
+    for (const ReportedStep& step : joined.steps) out << step_lines(step);
+    for (const KernelTime& time : joined.times)
+      out << fmt::format("{:>12.1f} us  {:>4.0f} % of the ceiling  {}\n", time.nanoseconds * 1e-3,
+                         time.of_ceiling * 100, time.benchmark);
   }
 
  private:

@@ -48,8 +48,6 @@ JoinedRuns alone(const RunReport& report) {
 
 }  // namespace
 
-std::unique_ptr<ReportWriter> make_junit_writer() { return make_console_writer(false); }
-std::unique_ptr<ReportWriter> make_markdown_writer() { return make_console_writer(false); }
 
 void ReportWriter::write(const RunReport& report, std::ostream& out) const {
   write(alone(report), out);

@@ -19,7 +19,8 @@ class ReportWriter {
 };
 
 /// What a person at a terminal reads: verdict, findings as one sentence each with their replay
-/// commands, coverage, and what is not probed. Several runs stand one below the other.
+/// commands, coverage, and what is not probed. Several runs stand one below the other,
+/// then selftests, steps and times.
 std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 
 /// Schema parity.run/1; non-finite numbers are strings ("nan", "inf", "-inf"). Byte-equal for equal
@@ -30,7 +31,14 @@ std::unique_ptr<ReportWriter> make_json_writer();
 /// cases with a filter. Plots come from gnuplot; without it the page says so and shows tables.
 /// Byte-equal for equal runs and the same gnuplot.
 std::unique_ptr<ReportWriter> make_html_writer();
+
+/// JUnit's XML for CI pages: a suite for each run and selftest, one for all steps. A case that any
+/// finding names fails, whatever its own verdict; `untrusted` fails; what is of no case (a worker
+/// error, a stop) is an error of a test case of its own. Valid against tests/junit.xsd.
 std::unique_ptr<ReportWriter> make_junit_writer();
+
+/// The job summary of a CI page, in GitHub's Markdown: below 1 MiB whatever it has to say, which
+/// then ends in "and N more".
 std::unique_ptr<ReportWriter> make_markdown_writer();
 
 /// Writes to a temporary name beside `path`, then renames. Throws DatasetError when it cannot.

@@ -34,7 +34,8 @@ std::string layer_of(std::string_view path) {
     return "kernels";
   }
   static const std::set<std::string_view> program_stems = {
-      "main", "options", "commands", "session", "interrupt", "progress", "golden_options"};
+      "main",     "options",        "commands",       "session", "interrupt",
+      "progress", "golden_options", "report_options", "duration"};
   const bool program = program_stems.contains(stem) || stem.ends_with("_command");
   return program ? "program" : "core";
 }

@@ -33,6 +33,11 @@ TEST(ShownTextTest, BytesThatAreNotUtf8AreEscapedOneByOne) {
   EXPECT_EQ(shown_line("a\xff\u00fc"), "a\\xff\u00fc");
 }
 
+TEST(ShownTextTest, LinesOfATextStay) {
+  EXPECT_EQ(shown_lines(""), "");
+  EXPECT_EQ(shown_lines("a\x1b\n\nb\r\xff\n"), "a\\x1b\n\nb\\x0d\\xff\n");
+}
+
 TEST(ShownTextTest, OnlyANameHasItsBackslashesEscaped) {
   EXPECT_EQ(shown(R"(a\x0a)"), R"(a\x5cx0a)");
   EXPECT_EQ(shown_line(R"(run 'it'\''s')"), R"(run 'it'\''s')");
