@@ -60,15 +60,21 @@ std::string figure(std::string_view label, const std::string& value, const std::
                      html_text(value), html_text(note));
 }
 
+/// Of the run that exercised the largest share of its pairs: sums over runs would mean nothing.
 std::string pairs_figure(const JoinedRuns& joined) {
-  PairCount all;
-  for (const ReportedRun& run : joined.runs) {
-    all.possible += run.report.coverage.adjacent.possible;
-    all.planned += run.report.coverage.adjacent.planned;
-    all.exercised += run.report.coverage.adjacent.exercised;
-  }
-  return figure("Adjacent pairs", fmt::format("{}", all.exercised),
-                fmt::format("of {} planned, {} possible", all.planned, all.possible));
+  const auto share = [](const ReportedRun& run) {
+    const PairCount& pairs = run.report.coverage.adjacent;
+    return pairs.possible == 0
+               ? 0.0
+               : static_cast<double>(pairs.exercised) / static_cast<double>(pairs.possible);
+  };
+  const auto most = std::ranges::max_element(joined.runs, {}, share);
+  if (most == joined.runs.end()) return figure("Adjacent pairs", "none", "no run is here");
+  const PairCount& pairs = most->report.coverage.adjacent;
+  return figure(
+      "Adjacent pairs", fmt::format("{}", pairs.exercised),
+      fmt::format("of {} possible{}{}", pairs.possible, joined.runs.size() > 1 ? ", suite " : "",
+                  joined.runs.size() > 1 ? most->report.suite : ""));
 }
 
 std::string worst_figure(const JoinedRuns& joined) {

@@ -9,12 +9,6 @@
 namespace parity {
 namespace {
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string markup;
-  for (const std::string& word : words) markup += (markup.empty() ? "" : ", ") + html_code(word);
-  return markup.empty() ? "none" : markup;
-}
-
 std::string or_not_told(const std::string& text) {
   return text.empty() ? "not told" : html_text(text);
 }
@@ -61,6 +55,11 @@ std::string run_name(const JoinedRuns& joined, std::size_t index) {
   const std::string& source = joined.runs[index].source;
   if (!source.empty()) return source;
   return joined.runs.size() == 1 ? "this run" : fmt::format("run {}", index + 1);
+}
+
+std::vector<std::string> not_probed(const RunReport& report) {
+  const bool told = !report.not_probed.empty() || report.findings.empty();
+  return told ? report.not_probed : report.findings.front().not_probed;
 }
 
 HtmlSection steps_section(const JoinedRuns& joined) {
@@ -117,9 +116,12 @@ HtmlSection coverage_section(const JoinedRuns& joined) {
             [](const RunReport& r) { return fmt::format("{}", r.coverage.executions); });
   table.row("Process starts",
             [](const RunReport& r) { return fmt::format("{}", r.coverage.process_starts); });
-  table.row("Quarantined", [](const RunReport& r) { return listed(r.quarantined); });
-  table.row("Noise permitted", [](const RunReport& r) { return listed(r.noisy); });
-  table.row("Not probed", [](const RunReport& r) { return listed(r.not_probed); });
+  table.row("Quarantined", [](const RunReport& r) { return html_codes(r.quarantined); });
+  table.row("Noise permitted", [](const RunReport& r) { return html_codes(r.noisy); });
+  table.row("Not probed", [](const RunReport& r) {
+    const std::vector<std::string> carriers = not_probed(r);
+    return carriers.empty() ? "not told" : html_codes(carriers);
+  });
   return {
       "coverage", "Coverage",
       "<p>Adjacent: one case ran directly after the other in one process; ordered: at any time "
@@ -140,7 +142,7 @@ HtmlSection environment_section(const JoinedRuns& joined) {
   table.row("Seed", [](const RunReport& r) { return fmt::format("{}", r.seed); });
   table.row("Host threads", [](const RunReport& r) { return fmt::format("{}", r.threads); });
   table.row("Build", [](const RunReport& r) { return or_not_told(r.build); });
-  table.row("Plants", [](const RunReport& r) { return listed(r.plants); });
+  table.row("Plants", [](const RunReport& r) { return html_codes(r.plants); });
   table.row("Commit", [&](const RunReport&) { return or_not_told(joined.commit); });
   return {"environment", "Environment", table.markup(), ""};
 }

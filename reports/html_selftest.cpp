@@ -78,8 +78,7 @@ HtmlSection selftest_section(const JoinedRuns& joined) {
         report.interrupted ? "; interrupted, the rest did not run" : "");
     markup += table_of(report, i + 1);
   }
-  return {"selftest", "Would it have noticed?", markup,
-          wrong == 0 ? "" : fmt::format("{} wrong", wrong)};
+  return {"selftest", "Selftest", markup, wrong == 0 ? "" : fmt::format("{} wrong", wrong)};
 }
 
 }  // namespace parity

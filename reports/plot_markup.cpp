@@ -76,7 +76,8 @@ std::string in_page_colours(std::string_view text) {
 /// gnuplot names its marks alike in every plot.
 std::string with_own_ids(std::string_view text, std::string_view name) {
   std::string owned(text);
-  for (const char quote : {'\'', '"'}) {
+  // In this order: what the first pass writes, the second must not find.
+  for (const char quote : {'"', '\''}) {
     const std::string close(1, quote);
     owned = changed(owned, fmt::format(" id={}", quote), close,
                     [&](std::string_view id) { return fmt::format(" id=\"{}-{}\"", name, id); });

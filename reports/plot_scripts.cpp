@@ -9,11 +9,11 @@
 namespace parity {
 namespace {
 
-constexpr int kWidth = 940;           ///< units of the SVG; about the pixels of a page's column
+constexpr int kWidth = 1200;          ///< units of the SVG; about the pixels of a page's column
 constexpr double kLetter = 6.7;       ///< width of a letter of the monospaced labels, at most
-constexpr std::size_t kLongest = 58;  ///< letters of a label
+constexpr std::size_t kLongest = 64;  ///< letters of a label
 constexpr int kRow = 17;
-constexpr int kAxis = 46;  ///< below the plot: ticks and what they are
+constexpr int kAxis = 54;  ///< below the plot: ticks and what they are
 
 /// As text between single quotes, in which gnuplot replaces nothing.
 std::string quoted(std::string_view label) {
@@ -140,12 +140,12 @@ std::string plot_script(const RowPlot& plot) {
 }
 
 std::string plot_script(const SeriesPlot& plot) {
-  constexpr int kHeight = 300;
+  constexpr int kHeight = 340;
   Decades decades;
   decades.hold(1);
   for (const auto& [label, points] : plot.series)
     for (const auto& [tick, value] : points) decades.hold(value);
-  std::string script = opening(kWidth, kHeight, 74, 24, 14, kAxis);
+  std::string script = opening(kWidth, kHeight, 74, 24, 34, kAxis);
   std::string curves;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     std::vector<double> worst(plot.ticks.size(), 0);
@@ -184,7 +184,7 @@ std::string plot_script(const SeriesPlot& plot) {
 }
 
 std::string plot_script(const HeatMap& plot) {
-  const int cell = plot.columns.size() > 30 ? 11 : 18;
+  const int cell = plot.columns.size() > 40 ? 14 : 18;
   const int columns = static_cast<int>(plot.columns.size());
   const int rows = static_cast<int>(plot.rows.size());
   const double left = static_cast<double>(longest(plot.rows)) * kLetter + 34;
