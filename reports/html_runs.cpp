@@ -14,8 +14,12 @@ std::string or_not_told(const std::string& text) {
 }
 
 std::string pairs(const PairCount& count) {
-  const std::string share =
-      count.possible == 0 ? "" : fmt::format(" ({} %)", count.exercised * 100 / count.possible);
+  std::string share;
+  if (count.possible > 0) {
+    const std::size_t percent = count.exercised * 100 / count.possible;
+    const bool some = percent == 0 && count.exercised > 0;
+    share = some ? " (less than 1 %)" : fmt::format(" ({} %)", percent);
+  }
   return fmt::format("{} of {} planned, {} possible{}", count.exercised, count.planned,
                      count.possible, share);
 }
@@ -23,8 +27,12 @@ std::string pairs(const PairCount& count) {
 /// A table with a row for each label and a column for each run.
 class Comparison {
  public:
-  Comparison(std::string id, std::string caption, const JoinedRuns& joined) : joined_(joined) {
-    table_ = {.id = std::move(id), .caption = std::move(caption), .columns = {{""}}, .rows = {}};
+  Comparison(std::string id, std::string caption, std::string rows, const JoinedRuns& joined)
+      : joined_(joined) {
+    table_ = {.id = std::move(id),
+              .caption = std::move(caption),
+              .columns = {{std::move(rows)}},
+              .rows = {}};
     for (std::size_t i = 0; i < joined.runs.size(); ++i)
       table_.columns.push_back({run_name(joined, i)});
   }
@@ -104,7 +112,7 @@ HtmlSection runs_section(const JoinedRuns& joined) {
 
 HtmlSection coverage_section(const JoinedRuns& joined) {
   if (joined.runs.empty()) return {"coverage", "Coverage", "", ""};
-  Comparison table("coverage-table", "Pairs of cases, and what ran", joined);
+  Comparison table("coverage-table", "Pairs of cases, and what ran", "Figure", joined);
   table.row("Adjacent pairs", [](const RunReport& r) { return pairs(r.coverage.adjacent); });
   table.row("Ordered pairs", [](const RunReport& r) { return pairs(r.coverage.ordered); });
   if (any_run(joined, [](const RunReport& r) { return r.threads > 1; }))
@@ -133,7 +141,7 @@ HtmlSection coverage_section(const JoinedRuns& joined) {
 
 HtmlSection environment_section(const JoinedRuns& joined) {
   if (joined.runs.empty()) return {"environment", "Environment", "", ""};
-  Comparison table("environment-table", "Where and how it ran", joined);
+  Comparison table("environment-table", "Where and how it ran", "Property", joined);
   table.row("Backend", [](const RunReport& r) { return or_not_told(r.backend); });
   table.row("Device", [](const RunReport& r) { return or_not_told(r.device_name); });
   table.row("Architecture", [](const RunReport& r) { return or_not_told(r.device_arch); });

@@ -50,8 +50,12 @@ struct Decades {
   int first = -1;
   int last = 1;
   bool any = false;
+  bool zeros = false;
+  bool odd = false;  ///< not finite
 
   void hold(double value) {
+    zeros = zeros || value == 0;
+    odd = odd || !std::isfinite(value);
     if (!(value > 0) || !std::isfinite(value)) return;
     const int below = static_cast<int>(std::floor(std::log10(value)));
     const int above = static_cast<int>(std::ceil(std::log10(value)));
@@ -65,7 +69,7 @@ struct Decades {
     if (std::isnan(value) || value >= most()) return std::pow(10.0, last + 0.4);
     return value > 0 ? value : std::pow(10.0, first - 0.4);
   }
-  /// Eight labels at most; small ones are powers of ten as people write them.
+  /// Eight labels of decades at most, those near 1 as people write them; and of the ends in use.
   std::string ticks() const {
     const int step = (last - first) / 8 + 1;
     std::string text;
@@ -75,6 +79,8 @@ struct Decades {
           plain ? fmt::format("{:g}", std::pow(10.0, decade)) : fmt::format("1e{}", decade);
       text += fmt::format("{}'{}' 1e{}", text.empty() ? "" : ", ", label, decade);
     }
+    if (zeros) text += fmt::format(", '0' {:.6g}", place(0));
+    if (odd) text += fmt::format(", 'inf, nan' {:.6g}", place(std::nan("")));
     return "(" + text + ")";
   }
 };
@@ -150,12 +156,14 @@ std::string plot_script(const SeriesPlot& plot) {
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     std::vector<double> worst(plot.ticks.size(), 0);
     std::string lines;
+    std::string odd;
     // Series beside each other, so that none hides another.
     const double shift =
         0.12 * (static_cast<double>(i) - static_cast<double>(plot.series.size() - 1) / 2);
     for (const auto& [tick, value] : plot.series[i].second) {
       const double place = decades.place(value);
-      lines += fmt::format("{} {} 0\n", number(static_cast<double>(tick) + shift), number(place));
+      (std::isfinite(value) ? lines : odd) +=
+          fmt::format("{} {} 0\n", number(static_cast<double>(tick) + shift), number(place));
       worst.at(tick) = std::max(worst.at(tick), place);
     }
     std::string line;
@@ -165,17 +173,20 @@ std::string plot_script(const SeriesPlot& plot) {
                             number(worst[tick]));
     const std::string points = fmt::format("points{}", i);
     const std::string joined = fmt::format("worst{}", i);
-    script += data(points, lines) + data(joined, line);
+    const std::string beyond = fmt::format("odd{}", i);
+    script += data(points, lines) + data(joined, line) + data(beyond, odd);
     const std::size_t colour = 3 + i % 3;
     const int shape = std::vector<int>{7, 5, 9}[i % 3];
     curves += fmt::format(
         "{0}${1} using 1:2 with lines lw 1.5 lc rgb '#01000{3}' title {5}, "
-        "${2} using 1:2 with points pt {4} ps 0.4 lc rgb '#01000{3}' notitle",
-        i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first));
+        "${2} using 1:2 with points pt {4} ps 0.4 lc rgb '#01000{3}' notitle, "
+        "${6} using 1:2 with points pt 2 ps 0.8 lw 1.5 lc rgb '#01000{3}' notitle",
+        i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first), beyond);
   }
   script += fmt::format(
       "set logscale y\nset yrange [{0}:{1}]\nset xrange [-0.5:{2}.5]\nset ytics {3}\n"
       "set xtics {4}\nset grid ytics lt 1 lw 1 lc rgb '#010001'\nset xlabel {5}\nset ylabel {6}\n"
+      "set key on at screen 0.985, screen 0.97 right top horizontal samplen 1.5\n"
       "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lw 1.5 dt 2 lc rgb '#010002'\n",
       number(decades.least()), number(decades.most()),
       plot.ticks.empty() ? 0 : plot.ticks.size() - 1, decades.ticks(), labels_at(plot.ticks),
