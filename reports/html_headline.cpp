@@ -174,7 +174,9 @@ std::string verdict_sentence(const JoinedRuns& joined) {
     for (const std::string& plant : run.report.plants)
       if (std::ranges::find(plants, plant) == plants.end()) plants.push_back(plant);
   }
-  std::string text = fmt::format("{} of {} passed", counts[Verdict::passed], plural(cases, "case"));
+  std::string text = joined.runs.empty() ? "no run is here"
+                                         : fmt::format("{} of {} passed", counts[Verdict::passed],
+                                                       plural(cases, "case"));
   for (const auto& [verdict, count] : counts)
     if (verdict != Verdict::passed && count > 0)
       text += fmt::format(", {} {}", count, name(verdict));

@@ -151,7 +151,7 @@ std::string plot_script(const SeriesPlot& plot) {
   decades.hold(1);
   for (const auto& [label, points] : plot.series)
     for (const auto& [tick, value] : points) decades.hold(value);
-  std::string script = opening(kWidth, kHeight, 74, 24, 34, kAxis);
+  std::string script = opening(kWidth, kHeight, 112, 24, 34, kAxis);
   std::string curves;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     std::vector<double> worst(plot.ticks.size(), 0);
