@@ -34,8 +34,8 @@ std::string sequence_markup(const Finding& finding) {
     std::string_view part = name(finding.role);
     if (!victim) part = finding.role == Role::brittle ? "setter" : "polluter";
     items +=
-        fmt::format("<li><b class=\"letter{}\">{}</b> {} <span class=\"part\">{}</span></li>\n",
-                    victim ? " last" : "", letter, html_code(id), part);
+        fmt::format("<li><b class=\"letter{}\">{}</b> <span class=\"part\">{}</span> {}</li>\n",
+                    victim ? " last" : "", letter, part, html_code(id));
   }
   return "<ol class=\"sequence\">\n" + items + "</ol>\n";
 }

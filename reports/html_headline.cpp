@@ -28,7 +28,9 @@ std::string_view word_of_infrastructure(const JoinedRuns& joined) {
                        std::ranges::any_of(joined.selftests, [](const ReportedSelftest& selftest) {
                          return selftest.report.interrupted;
                        });
-  return stopped ? "INTERRUPTED" : "COULD NOT RUN";
+  if (stopped) return "INTERRUPTED";
+  return any_run(joined, [](const RunReport& r) { return r.exit_code == 2; }) ? "NOTHING RAN"
+                                                                              : "COULD NOT RUN";
 }
 
 /// Every case passed, some ran more than once, and none has ever shown other bits.

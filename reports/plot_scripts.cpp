@@ -21,7 +21,7 @@ std::string quoted(std::string_view label) {
   std::string text;
   for (const char c : label.substr(0, kLongest)) {
     const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    text += letter || kPlain.find(c) != std::string_view::npos ? c : '?';
+    text += letter || kPlain.find(c) != std::string_view::npos ? c : '~';
   }
   if (label.size() > kLongest) text.replace(kLongest - 2, 2, "..");
   return "'" + text + "'";

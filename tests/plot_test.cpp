@@ -21,7 +21,7 @@ RowPlot rows(const std::string& label, std::vector<double> values) {
 TEST(PlotScriptTest, LabelsAreNothingButText) {
   const std::string script =
       plot_script(rows("a'`touch x`\"@b\\\n!system('y')\xff$data <&>", {0.5}));
-  EXPECT_NE(script.find("set ytics ('a??touch x???b???system(?y?)??data ????' 0)"),
+  EXPECT_NE(script.find(R"(set ytics ('a~~touch x~~~b~~~system(~y~)~~data ~~~' 0))"),
             std::string::npos)
       << script;
   EXPECT_EQ(script.find('`'), std::string::npos);
@@ -77,6 +77,12 @@ TEST(PlotMarkupTest, PlotBecomesPartOfThePage) {
             "\n<g id=\"heat-plot_1\"><use href=\"#heat-p6\" color='var(--plot-3)'/></g>\n"
             "<path stroke=\"currentColor\" fill = 'none' color=\"currentColor\" d='M0,0'/>\n"
             "<path stroke='rgb(  0, 158, 115)' d='M0,0'/>\n</g>\n</svg>\n");
+}
+
+TEST(PlotMarkupTest, TextMayHoldAnyWords) {
+  std::string svg = kSvg;
+  svg.insert(svg.find("<path"), "<text>one style= url(x) http on=off &lt;script&gt;</text>");
+  EXPECT_NE(plot_markup(svg, "heat", "t", "d"), std::nullopt);
 }
 
 TEST(PlotMarkupTest, WhatAPageMustNotTakeIsRefused) {

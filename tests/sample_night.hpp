@@ -45,9 +45,11 @@ inline RunReport full_report() {
   report.cases.push_back({.id = "split_kv_merge/v=e5m2,out=f32/d=64,h=8/single",
                           .verdict = Verdict::unsupported,
                           .detail = "no such partials"});
-  report.coverage = {.orders = 1, .executions = 8, .process_starts = 1};
-  report.coverage.adjacent = {.possible = 56, .planned = 7, .exercised = 7};
-  report.coverage.ordered = {.possible = 56, .planned = 28, .exercised = 28};
+  report.coverage = {.orders = 1,
+                     .executions = 8,
+                     .process_starts = 1,
+                     .adjacent = {.possible = 56, .planned = 7, .exercised = 7},
+                     .ordered = {.possible = 56, .planned = 28, .exercised = 28}};
   return report;
 }
 
@@ -81,7 +83,8 @@ inline RunReport broken_report() {
   RunReport report = planted_report();
   report.findings.push_back(rare_finding());
   report.findings.push_back(crash_finding());
-  report.cases.push_back({.id = v2_case("tuned"), .verdict = Verdict::crashed, .runs = 5});
+  report.cases.push_back(
+      {.id = v2_case("tuned"), .verdict = Verdict::crashed, .runs = 5, .detail = ""});
   report.cases.push_back({.id = "gumbel_max_sample/logits=bf16/v=256,b=64/duel",
                           .verdict = Verdict::failed,
                           .error = std::numeric_limits<double>::infinity(),
@@ -138,10 +141,10 @@ inline JoinedRuns many_cases(std::size_t count) {
   joined.runs.push_back({"full.json", clean_report()});
   RunReport& report = joined.runs.front().report;
   report.cases.clear();
-  constexpr const char* kDtypes[] = {"f32", "f16", "bf16", "e4m3", "e5m2"};
+  constexpr const char* kElements[] = {"f32", "f16", "bf16", "e4m3", "e5m2"};
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string dtypes = std::string("q=") + kDtypes[i % 3] + ",k=" + kDtypes[i / 3 % 5] +
-                               ",v=" + kDtypes[i / 15 % 5];
+    const std::string dtypes = std::string("q=") + kElements[i % 3] + ",k=" + kElements[i / 3 % 5] +
+                               ",v=" + kElements[i / 15 % 5];
     report.cases.push_back(passed_case("paged_decode_v2/" + dtypes + "/d=" + std::to_string(i) +
                                            ",ppc=" + std::to_string(1 << i % 7) + "/ragged",
                                        1e-7 * static_cast<double>(i % 40 + 1)));

@@ -65,13 +65,36 @@
   check(column().every((text, i, all) => i === 0 || value(all[i - 1]) <= value(text)),
         "cases are not sorted, smallest first");
 
-  for (const button of document.querySelectorAll("button.copy")) {
-    check(button.getClientRects().length > 0, `${button.ariaLabel} is not shown`);
+  // A browser without a person's hand refuses real clipboards, so these stand for one, for one that
+  // only takes what is selected, and for none.
+  const taken = [];
+  const put = (object, name, value) =>
+    Object.defineProperty(object, name, { value, configurable: true });
+  const press = async (button) => {
     button.click();
     for (let i = 0; i < 50 && button.textContent === "Copy"; ++i) await wait(20);
-    check(button.textContent === "Copied", `${button.ariaLabel}: ${button.textContent}`);
-    check(byId("said").textContent === "Copied.", `it said ${byId("said").textContent}`);
+    const word = button.textContent;
     check(document.activeElement === button, "the focus has left the button");
+    for (let i = 0; i < 200 && button.textContent !== "Copy"; ++i) await wait(20);
+    return word;
+  };
+  for (const button of document.querySelectorAll("button.copy")) {
+    const command = byId(button.dataset.copy).textContent;
+    check(button.getClientRects().length > 0, `${button.ariaLabel} is not shown`);
+    put(navigator, "clipboard", { writeText: async (text) => { taken.push(text); } });
+    check(await press(button) === "Copied" && taken.pop() === command, `${button.ariaLabel}: clipboard`);
+    check(byId("said").textContent === "Copied.", `it said ${byId("said").textContent}`);
+    put(navigator, "clipboard", undefined);
+    put(document, "execCommand", () => {
+      const field = document.activeElement;
+      taken.push(field.value.slice(field.selectionStart, field.selectionEnd));
+      return true;
+    });
+    check(await press(button) === "Copied" && taken.pop() === command, `${button.ariaLabel}: selected`);
+    put(document, "execCommand", () => false);
+    check(await press(button) === "Selected" && getSelection().toString() === command,
+          `${button.ariaLabel}: neither, ${getSelection()}`);
+    check(byId("said").textContent.startsWith("Not copied"), "it does not say that it failed");
   }
 
   // Contrast as WCAG 2 computes it: 4.5 for text, 3 for what a plot draws.
