@@ -153,7 +153,7 @@ HtmlTable ppc_table(const Chunked& groups, const std::vector<std::string>& ticks
 HtmlSection errors_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   const std::vector<Group> groups = groups_of(measured(joined));
   if (groups.empty())
-    return {"errors", "Error by kernel and dtypes",
+    return {"errors", "Error by dtypes",
             joined.runs.empty() ? "" : "<p class=\"none\">No output was compared.</p>\n", ""};
   HtmlTable table = {.id = "error-table",
                      .caption = "Worst error over tolerance by kernel and dtypes, the worst first",
@@ -174,7 +174,7 @@ HtmlSection errors_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   }
   const Group& worst = groups.front();
   std::string caption = fmt::format(
-      "{} of kernel and dtypes; {}. The worst, {} {}, comes to {} of its tolerance. Dashed: the "
+      "{} of kernel and dtypes; {}. The worst is {} {}: {} times its tolerance. Dashed: the "
       "tolerance; beyond it a case fails.",
       plural(groups.size(), "combination"), groups.size() <= kRows ? "a line each" : "a point each",
       worst.kernel, worst.dtypes, short_number(worst.worst.share));
@@ -183,7 +183,7 @@ HtmlSection errors_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
         fmt::format(" {} no error at all and stand{} at the left border.",
                     exact == 1 ? "1 has" : fmt::format("{} have", exact), exact == 1 ? "s" : "");
   const RowPlot plot = error_plot(groups);
-  return {"errors", "Error by kernel and dtypes",
+  return {"errors", "Error by dtypes",
           html_plot(gnuplot, plot_script(plot), plot.name, "Worst error over tolerance", caption,
                     table),
           ""};
@@ -193,10 +193,10 @@ HtmlSection ppc_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   const std::vector<Measured> cases = measured(joined);
   const Chunked groups = chunked(cases);
   if (groups.empty())
-    return {"ppc", "Error by pages per chunk",
+    return {"ppc", "Error by ppc",
             joined.runs.empty() ? "" : "<p class=\"none\">No case here has an axis ppc.</p>\n", ""};
   const SeriesPlot plot = ppc_plot(groups);
-  return {"ppc", "Error by pages per chunk",
+  return {"ppc", "Error by ppc",
           html_plot(gnuplot, plot_script(plot), plot.name, "Error over tolerance by ppc",
                     "A point is a case; lines join the worst of each kernel. A result must not "
                     "depend on how a sequence is cut into chunks of pages, so the lines should be "

@@ -11,7 +11,7 @@
 namespace parity {
 namespace {
 
-constexpr std::size_t kListed = 6;        ///< words that stand open; more are folded
+constexpr std::size_t kListed = 4;        ///< words that stand open; more are folded
 constexpr std::size_t kListedCases = 20;  ///< cases that stand in no finding
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
@@ -34,8 +34,8 @@ std::string sequence_markup(const Finding& finding) {
     std::string_view part = name(finding.role);
     if (!victim) part = finding.role == Role::brittle ? "setter" : "polluter";
     items +=
-        fmt::format("<li><b class=\"letter{}\">{}</b> {} <span class=\"part\">{}</span></li>\n",
-                    victim ? " last" : "", letter, html_code(id), part);
+        fmt::format("<li><b class=\"letter{}\">{}</b> <span class=\"part\">{}</span> {}</li>\n",
+                    victim ? " last" : "", letter, part, html_code(id));
   }
   return "<ol class=\"sequence\">\n" + items + "</ol>\n";
 }
@@ -92,8 +92,8 @@ std::string card(const JoinedRuns& joined, std::size_t run, std::size_t number,
     entries.emplace_back("Threads", fmt::format("{} at the same time", finding.threads));
   if (!finding.also.empty()) entries.emplace_back("Other victims", list_markup(finding.also));
   if (!finding.exposed.empty()) entries.emplace_back("Exposed", list_markup(finding.exposed));
-  if (finding.not_probed != report.not_probed && !finding.not_probed.empty())
-    entries.emplace_back("Not probed", list_markup(finding.not_probed));
+  if (finding.not_probed != not_probed(report))
+    entries.emplace_back("Not probed", html_codes(finding.not_probed));
   if (joined.runs.size() > 1) entries.emplace_back("Run", html_text(run_name(joined, run)));
   return fmt::format(
              "<article class=\"card\" id=\"finding-{0}\" aria-labelledby=\"finding-{0}-title\">\n"

@@ -28,7 +28,9 @@ std::string_view word_of_infrastructure(const JoinedRuns& joined) {
                        std::ranges::any_of(joined.selftests, [](const ReportedSelftest& selftest) {
                          return selftest.report.interrupted;
                        });
-  return stopped ? "INTERRUPTED" : "COULD NOT RUN";
+  if (stopped) return "INTERRUPTED";
+  return any_run(joined, [](const RunReport& r) { return r.exit_code == 2; }) ? "NOTHING RAN"
+                                                                              : "COULD NOT RUN";
 }
 
 /// Every case passed, some ran more than once, and none has ever shown other bits.
@@ -60,15 +62,21 @@ std::string figure(std::string_view label, const std::string& value, const std::
                      html_text(value), html_text(note));
 }
 
+/// Of the run that exercised the largest share of its pairs: sums over runs would mean nothing.
 std::string pairs_figure(const JoinedRuns& joined) {
-  PairCount all;
-  for (const ReportedRun& run : joined.runs) {
-    all.possible += run.report.coverage.adjacent.possible;
-    all.planned += run.report.coverage.adjacent.planned;
-    all.exercised += run.report.coverage.adjacent.exercised;
-  }
-  return figure("Adjacent pairs", fmt::format("{}", all.exercised),
-                fmt::format("of {} planned, {} possible", all.planned, all.possible));
+  const auto share = [](const ReportedRun& run) {
+    const PairCount& pairs = run.report.coverage.adjacent;
+    return pairs.possible == 0
+               ? 0.0
+               : static_cast<double>(pairs.exercised) / static_cast<double>(pairs.possible);
+  };
+  const auto most = std::ranges::max_element(joined.runs, {}, share);
+  if (most == joined.runs.end()) return figure("Adjacent pairs", "none", "no run is here");
+  const PairCount& pairs = most->report.coverage.adjacent;
+  return figure(
+      "Adjacent pairs", fmt::format("{}", pairs.exercised),
+      fmt::format("of {} possible{}{}", pairs.possible, joined.runs.size() > 1 ? ", suite " : "",
+                  joined.runs.size() > 1 ? most->report.suite : ""));
 }
 
 std::string worst_figure(const JoinedRuns& joined) {
@@ -168,7 +176,9 @@ std::string verdict_sentence(const JoinedRuns& joined) {
     for (const std::string& plant : run.report.plants)
       if (std::ranges::find(plants, plant) == plants.end()) plants.push_back(plant);
   }
-  std::string text = fmt::format("{} of {} passed", counts[Verdict::passed], plural(cases, "case"));
+  std::string text = joined.runs.empty() ? "no run is here"
+                                         : fmt::format("{} of {} passed", counts[Verdict::passed],
+                                                       plural(cases, "case"));
   for (const auto& [verdict, count] : counts)
     if (verdict != Verdict::passed && count > 0)
       text += fmt::format(", {} {}", count, name(verdict));

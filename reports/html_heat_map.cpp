@@ -93,6 +93,12 @@ std::vector<std::string> short_names(const std::vector<std::string>& ids) {
   return names;
 }
 
+/// So that the number behind it has room.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kLetters = 58;
+  return name.size() > kLetters ? name.substr(0, kLetters - 2) + ".." : name;
+}
+
 std::size_t place(const std::vector<std::string>& list, const std::string& item) {
   return static_cast<std::size_t>(std::ranges::find(list, item) - list.begin());
 }
@@ -110,7 +116,7 @@ HeatMap map_of(const std::vector<PollutedPair>& pairs, const std::vector<std::st
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (std::ranges::find(pairs, cases[i], &PollutedPair::polluter) != pairs.end()) {
       polluters.push_back(cases[i]);
-      map.rows.push_back(fmt::format("{} {:>3}", names[i], i + 1));
+      map.rows.push_back(fmt::format("{} {:>4}", shortened(names[i]), i + 1));
     }
     if (std::ranges::find(pairs, cases[i], &PollutedPair::victim) != pairs.end()) {
       victims.push_back(cases[i]);
@@ -156,7 +162,7 @@ HtmlTable table_of(const std::vector<PollutedPair>& pairs, const std::vector<std
 
 HtmlSection heat_map_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   const std::vector<PollutedPair> pairs = polluted_pairs(joined);
-  if (pairs.empty()) return {"heat", "Polluters and victims", "", ""};
+  if (pairs.empty()) return {"heat", "Heat map", "", ""};
   const std::vector<std::string> cases = cases_of(joined, pairs);
   const HeatMap map = map_of(pairs, cases);
   const std::string caption = fmt::format(
@@ -164,7 +170,7 @@ HtmlSection heat_map_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
       "darker where more of them showed it; an outlined one is another victim of the same leaked "
       "state. Numbers are those of the table.",
       plural(map.rows.size(), "polluter"), plural(map.columns.size(), "victim"));
-  return {"heat", "Polluters and victims",
+  return {"heat", "Heat map",
           html_plot(gnuplot, plot_script(map), map.name, "Polluters and victims", caption,
                     table_of(pairs, cases)),
           ""};

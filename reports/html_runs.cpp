@@ -9,19 +9,17 @@
 namespace parity {
 namespace {
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string markup;
-  for (const std::string& word : words) markup += (markup.empty() ? "" : ", ") + html_code(word);
-  return markup.empty() ? "none" : markup;
-}
-
 std::string or_not_told(const std::string& text) {
   return text.empty() ? "not told" : html_text(text);
 }
 
 std::string pairs(const PairCount& count) {
-  const std::string share =
-      count.possible == 0 ? "" : fmt::format(" ({} %)", count.exercised * 100 / count.possible);
+  std::string share;
+  if (count.possible > 0) {
+    const std::size_t percent = count.exercised * 100 / count.possible;
+    const bool some = percent == 0 && count.exercised > 0;
+    share = some ? " (less than 1 %)" : fmt::format(" ({} %)", percent);
+  }
   return fmt::format("{} of {} planned, {} possible{}", count.exercised, count.planned,
                      count.possible, share);
 }
@@ -29,8 +27,12 @@ std::string pairs(const PairCount& count) {
 /// A table with a row for each label and a column for each run.
 class Comparison {
  public:
-  Comparison(std::string id, std::string caption, const JoinedRuns& joined) : joined_(joined) {
-    table_ = {.id = std::move(id), .caption = std::move(caption), .columns = {{""}}, .rows = {}};
+  Comparison(std::string id, std::string caption, std::string rows, const JoinedRuns& joined)
+      : joined_(joined) {
+    table_ = {.id = std::move(id),
+              .caption = std::move(caption),
+              .columns = {{std::move(rows)}},
+              .rows = {}};
     for (std::size_t i = 0; i < joined.runs.size(); ++i)
       table_.columns.push_back({run_name(joined, i)});
   }
@@ -61,6 +63,11 @@ std::string run_name(const JoinedRuns& joined, std::size_t index) {
   const std::string& source = joined.runs[index].source;
   if (!source.empty()) return source;
   return joined.runs.size() == 1 ? "this run" : fmt::format("run {}", index + 1);
+}
+
+std::vector<std::string> not_probed(const RunReport& report) {
+  const bool told = !report.not_probed.empty() || report.findings.empty();
+  return told ? report.not_probed : report.findings.front().not_probed;
 }
 
 HtmlSection steps_section(const JoinedRuns& joined) {
@@ -105,7 +112,7 @@ HtmlSection runs_section(const JoinedRuns& joined) {
 
 HtmlSection coverage_section(const JoinedRuns& joined) {
   if (joined.runs.empty()) return {"coverage", "Coverage", "", ""};
-  Comparison table("coverage-table", "Pairs of cases, and what ran", joined);
+  Comparison table("coverage-table", "Pairs of cases, and what ran", "Figure", joined);
   table.row("Adjacent pairs", [](const RunReport& r) { return pairs(r.coverage.adjacent); });
   table.row("Ordered pairs", [](const RunReport& r) { return pairs(r.coverage.ordered); });
   if (any_run(joined, [](const RunReport& r) { return r.threads > 1; }))
@@ -117,9 +124,12 @@ HtmlSection coverage_section(const JoinedRuns& joined) {
             [](const RunReport& r) { return fmt::format("{}", r.coverage.executions); });
   table.row("Process starts",
             [](const RunReport& r) { return fmt::format("{}", r.coverage.process_starts); });
-  table.row("Quarantined", [](const RunReport& r) { return listed(r.quarantined); });
-  table.row("Noise permitted", [](const RunReport& r) { return listed(r.noisy); });
-  table.row("Not probed", [](const RunReport& r) { return listed(r.not_probed); });
+  table.row("Quarantined", [](const RunReport& r) { return html_codes(r.quarantined); });
+  table.row("Noise permitted", [](const RunReport& r) { return html_codes(r.noisy); });
+  table.row("Not probed", [](const RunReport& r) {
+    const std::vector<std::string> carriers = not_probed(r);
+    return carriers.empty() ? "not told" : html_codes(carriers);
+  });
   return {
       "coverage", "Coverage",
       "<p>Adjacent: one case ran directly after the other in one process; ordered: at any time "
@@ -131,7 +141,7 @@ HtmlSection coverage_section(const JoinedRuns& joined) {
 
 HtmlSection environment_section(const JoinedRuns& joined) {
   if (joined.runs.empty()) return {"environment", "Environment", "", ""};
-  Comparison table("environment-table", "Where and how it ran", joined);
+  Comparison table("environment-table", "Where and how it ran", "Property", joined);
   table.row("Backend", [](const RunReport& r) { return or_not_told(r.backend); });
   table.row("Device", [](const RunReport& r) { return or_not_told(r.device_name); });
   table.row("Architecture", [](const RunReport& r) { return or_not_told(r.device_arch); });
@@ -140,7 +150,7 @@ HtmlSection environment_section(const JoinedRuns& joined) {
   table.row("Seed", [](const RunReport& r) { return fmt::format("{}", r.seed); });
   table.row("Host threads", [](const RunReport& r) { return fmt::format("{}", r.threads); });
   table.row("Build", [](const RunReport& r) { return or_not_told(r.build); });
-  table.row("Plants", [](const RunReport& r) { return listed(r.plants); });
+  table.row("Plants", [](const RunReport& r) { return html_codes(r.plants); });
   table.row("Commit", [&](const RunReport&) { return or_not_told(joined.commit); });
   return {"environment", "Environment", table.markup(), ""};
 }

@@ -40,6 +40,10 @@ HtmlSection cases_section(const JoinedRuns& joined);
 /// Text that tells one run from the others: its source, or its number.
 std::string run_name(const JoinedRuns& joined, std::size_t index);
 
+/// Carriers that nobody looked at: the report's, or, of one that was read from a file and has none,
+/// those of its first finding. Empty: not told.
+std::vector<std::string> not_probed(const RunReport& report);
+
 /// Markup of a word with a colour and a sign of its own: "passed", "failed", "order_dependent".
 std::string html_badge(std::string_view word);
 

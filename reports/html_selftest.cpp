@@ -53,7 +53,10 @@ std::string table_of(const SelftestReport& report, std::size_t number) {
          row.applicable ? fmt::format("{}", row.process_starts) : "",
          html_text(row.missing + (row.missing.empty() || row.worker_error.empty() ? "" : "; ") +
                    row.worker_error),
-         row.command.empty() ? "" : html_code(row.command)});
+         row.command.empty() ? ""
+                             : fmt::format("<details><summary>Show<span class=\"unseen\"> the "
+                                           "command of {}</span></summary>{}</details>",
+                                           html_text(row.name), html_code(row.command))});
   }
   return html_table(table);
 }
@@ -78,8 +81,7 @@ HtmlSection selftest_section(const JoinedRuns& joined) {
         report.interrupted ? "; interrupted, the rest did not run" : "");
     markup += table_of(report, i + 1);
   }
-  return {"selftest", "Would it have noticed?", markup,
-          wrong == 0 ? "" : fmt::format("{} wrong", wrong)};
+  return {"selftest", "Selftest", markup, wrong == 0 ? "" : fmt::format("{} wrong", wrong)};
 }
 
 }  // namespace parity

@@ -69,6 +69,12 @@ std::string html_code(std::string_view text) {
   return markup + "</code>";
 }
 
+std::string html_codes(const std::vector<std::string>& words) {
+  std::string markup;
+  for (const std::string& word : words) markup += (markup.empty() ? "" : ", ") + html_code(word);
+  return markup.empty() ? "none" : markup;
+}
+
 std::string html_link(std::string_view target, std::string_view text) {
   return fmt::format("<a href=\"#{}\">{}</a>", html_text(target), html_text(text));
 }

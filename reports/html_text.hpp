@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace parity {
 
@@ -13,6 +14,9 @@ std::string html_text(std::string_view text);
 
 /// Markup of a word of code: `<code>...</code>`. An id may break after each of its parts.
 std::string html_code(std::string_view text);
+
+/// Markup of words of code on one line: "a, b", or "none".
+std::string html_codes(const std::vector<std::string>& words);
 
 /// Markup of a link to another part of the page.
 std::string html_link(std::string_view target, std::string_view text);

@@ -39,7 +39,7 @@ RowPlot time_plot(const std::vector<KernelTime>& times) {
 HtmlSection times_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   if (joined.times.empty())
     return {
-        "times", "Time by kernel",
+        "times", "Times",
         "<p class=\"none\">No times were given. Let <code>parity_bench "
         "--benchmark_out=bench.json</code> write them, then "
         "<code>harness report run.json bench.json --html page.html</code> shows them here.</p>\n",
@@ -57,7 +57,7 @@ HtmlSection times_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
                      time_words(time.nanoseconds)),
          time.of_ceiling > 0 ? fmt::format("{:.0f} %", time.of_ceiling * 100) : "not known"});
   const RowPlot plot = time_plot(joined.times);
-  return {"times", "Time by kernel",
+  return {"times", "Times",
           html_plot(gnuplot, plot_script(plot), plot.name, "Time by kernel",
                     fmt::format("{}, a point each. Of ceiling: the time in which the same device "
                                 "reads as many bytes once, as a share of the kernel's.",

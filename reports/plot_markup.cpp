@@ -1,6 +1,7 @@
 // What gnuplot wrote becomes part of a page.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -11,12 +12,24 @@
 namespace parity {
 namespace {
 
-/// What no plot of ours holds, and what a page must not take from anywhere.
-bool foreign(std::string_view svg) {
-  constexpr std::array kForeign = {"<script", "<style", "<image", "<foreignObject", "<a ",
-                                   "<!",      " on",    "style=", "url(",           "http"};
-  for (const char* const word : kForeign)
-    if (svg.find(word) != std::string_view::npos) return true;
+/// A tag, without its brackets, that no plot of ours holds and that a page must not take from
+/// anywhere: a script, a style, something to fetch, or a handler of events.
+bool is_foreign(std::string_view tag) {
+  constexpr std::array kElements = {"script", "style", "image", "foreignObject", "a", "iframe"};
+  constexpr std::array kWords = {" on", " style", "url(", "http", "javascript"};
+  const std::string_view element = tag.substr(0, tag.find_first_of(" \t\r\n/"));
+  return tag.starts_with('!') || tag.starts_with('?') ||
+         std::ranges::any_of(kElements, [&](std::string_view one) { return element == one; }) ||
+         std::ranges::any_of(kWords, [&](std::string_view word) {
+           return tag.find(word) != std::string_view::npos;
+         });
+}
+
+bool holds_foreign_tags(std::string_view svg) {
+  for (std::size_t at = svg.find('<'); at != std::string_view::npos; at = svg.find('<', at + 1)) {
+    const std::size_t end = std::min(svg.find('>', at), svg.size());
+    if (is_foreign(svg.substr(at + 1, end - at - 1))) return true;
+  }
   return false;
 }
 
@@ -76,7 +89,8 @@ std::string in_page_colours(std::string_view text) {
 /// gnuplot names its marks alike in every plot.
 std::string with_own_ids(std::string_view text, std::string_view name) {
   std::string owned(text);
-  for (const char quote : {'\'', '"'}) {
+  // In this order: what the first pass writes, the second must not find.
+  for (const char quote : {'"', '\''}) {
     const std::string close(1, quote);
     owned = changed(owned, fmt::format(" id={}", quote), close,
                     [&](std::string_view id) { return fmt::format(" id=\"{}-{}\"", name, id); });
@@ -114,7 +128,7 @@ std::optional<std::string> plot_markup(std::string_view svg, std::string_view na
   const std::string body =
       without(without(svg.substr(opened + 7, end - opened - 7), "<title>", "</title>"), "<filter ",
               "</filter>");
-  if (!size || foreign(body)) return std::nullopt;
+  if (!size || holds_foreign_tags(body)) return std::nullopt;
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" id=\"{0}\" "
       "aria-labelledby=\"{0}-title {0}-desc\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"

@@ -9,11 +9,11 @@
 namespace parity {
 namespace {
 
-constexpr int kWidth = 940;           ///< units of the SVG; about the pixels of a page's column
+constexpr int kWidth = 1200;          ///< units of the SVG; about the pixels of a page's column
 constexpr double kLetter = 6.7;       ///< width of a letter of the monospaced labels, at most
-constexpr std::size_t kLongest = 58;  ///< letters of a label
+constexpr std::size_t kLongest = 64;  ///< letters of a label
 constexpr int kRow = 17;
-constexpr int kAxis = 46;  ///< below the plot: ticks and what they are
+constexpr int kAxis = 54;  ///< below the plot: ticks and what they are
 
 /// As text between single quotes, in which gnuplot replaces nothing.
 std::string quoted(std::string_view label) {
@@ -21,7 +21,7 @@ std::string quoted(std::string_view label) {
   std::string text;
   for (const char c : label.substr(0, kLongest)) {
     const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    text += letter || kPlain.find(c) != std::string_view::npos ? c : '?';
+    text += letter || kPlain.find(c) != std::string_view::npos ? c : '~';
   }
   if (label.size() > kLongest) text.replace(kLongest - 2, 2, "..");
   return "'" + text + "'";
@@ -50,8 +50,12 @@ struct Decades {
   int first = -1;
   int last = 1;
   bool any = false;
+  bool zeros = false;
+  bool odd = false;  ///< not finite
 
   void hold(double value) {
+    zeros = zeros || value == 0;
+    odd = odd || !std::isfinite(value);
     if (!(value > 0) || !std::isfinite(value)) return;
     const int below = static_cast<int>(std::floor(std::log10(value)));
     const int above = static_cast<int>(std::ceil(std::log10(value)));
@@ -65,7 +69,7 @@ struct Decades {
     if (std::isnan(value) || value >= most()) return std::pow(10.0, last + 0.4);
     return value > 0 ? value : std::pow(10.0, first - 0.4);
   }
-  /// Eight labels at most; small ones are powers of ten as people write them.
+  /// Eight labels of decades at most, those near 1 as people write them; and of the ends in use.
   std::string ticks() const {
     const int step = (last - first) / 8 + 1;
     std::string text;
@@ -75,6 +79,8 @@ struct Decades {
           plain ? fmt::format("{:g}", std::pow(10.0, decade)) : fmt::format("1e{}", decade);
       text += fmt::format("{}'{}' 1e{}", text.empty() ? "" : ", ", label, decade);
     }
+    if (zeros) text += fmt::format(", '0' {:.6g}", place(0));
+    if (odd) text += fmt::format(", 'inf, nan' {:.6g}", place(std::nan("")));
     return "(" + text + ")";
   }
 };
@@ -140,22 +146,24 @@ std::string plot_script(const RowPlot& plot) {
 }
 
 std::string plot_script(const SeriesPlot& plot) {
-  constexpr int kHeight = 300;
+  constexpr int kHeight = 340;
   Decades decades;
   decades.hold(1);
   for (const auto& [label, points] : plot.series)
     for (const auto& [tick, value] : points) decades.hold(value);
-  std::string script = opening(kWidth, kHeight, 74, 24, 14, kAxis);
+  std::string script = opening(kWidth, kHeight, 112, 24, 34, kAxis);
   std::string curves;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     std::vector<double> worst(plot.ticks.size(), 0);
     std::string lines;
+    std::string odd;
     // Series beside each other, so that none hides another.
     const double shift =
         0.12 * (static_cast<double>(i) - static_cast<double>(plot.series.size() - 1) / 2);
     for (const auto& [tick, value] : plot.series[i].second) {
       const double place = decades.place(value);
-      lines += fmt::format("{} {} 0\n", number(static_cast<double>(tick) + shift), number(place));
+      (std::isfinite(value) ? lines : odd) +=
+          fmt::format("{} {} 0\n", number(static_cast<double>(tick) + shift), number(place));
       worst.at(tick) = std::max(worst.at(tick), place);
     }
     std::string line;
@@ -165,17 +173,20 @@ std::string plot_script(const SeriesPlot& plot) {
                             number(worst[tick]));
     const std::string points = fmt::format("points{}", i);
     const std::string joined = fmt::format("worst{}", i);
-    script += data(points, lines) + data(joined, line);
+    const std::string beyond = fmt::format("odd{}", i);
+    script += data(points, lines) + data(joined, line) + data(beyond, odd);
     const std::size_t colour = 3 + i % 3;
     const int shape = std::vector<int>{7, 5, 9}[i % 3];
     curves += fmt::format(
         "{0}${1} using 1:2 with lines lw 1.5 lc rgb '#01000{3}' title {5}, "
-        "${2} using 1:2 with points pt {4} ps 0.4 lc rgb '#01000{3}' notitle",
-        i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first));
+        "${2} using 1:2 with points pt {4} ps 0.4 lc rgb '#01000{3}' notitle, "
+        "${6} using 1:2 with points pt 2 ps 0.8 lw 1.5 lc rgb '#01000{3}' notitle",
+        i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first), beyond);
   }
   script += fmt::format(
       "set logscale y\nset yrange [{0}:{1}]\nset xrange [-0.5:{2}.5]\nset ytics {3}\n"
       "set xtics {4}\nset grid ytics lt 1 lw 1 lc rgb '#010001'\nset xlabel {5}\nset ylabel {6}\n"
+      "set key on at screen 0.985, screen 0.97 right top horizontal samplen 1.5\n"
       "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lw 1.5 dt 2 lc rgb '#010002'\n",
       number(decades.least()), number(decades.most()),
       plot.ticks.empty() ? 0 : plot.ticks.size() - 1, decades.ticks(), labels_at(plot.ticks),
@@ -184,7 +195,7 @@ std::string plot_script(const SeriesPlot& plot) {
 }
 
 std::string plot_script(const HeatMap& plot) {
-  const int cell = plot.columns.size() > 30 ? 11 : 18;
+  const int cell = plot.columns.size() > 40 ? 14 : 18;
   const int columns = static_cast<int>(plot.columns.size());
   const int rows = static_cast<int>(plot.rows.size());
   const double left = static_cast<double>(longest(plot.rows)) * kLetter + 34;
