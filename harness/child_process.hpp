@@ -42,7 +42,8 @@ struct Pipe {
 /// Throws DeviceError.
 Pipe make_pipe();
 
-/// A copy above the descriptors that a child's are mapped to; it closes on exec. Throws DeviceError.
+/// A copy above the descriptors that a child's are mapped to; it closes on exec. Throws
+/// DeviceError.
 Descriptor above_standard(int number);
 
 /// What becomes the child's descriptors 0, 1, 2 and 3. Must be numbers from make_pipe or

@@ -33,13 +33,13 @@ fs::path absolute_folder(const fs::path& path) {
 NightFolder::NightFolder(const fs::path& path, const JournalHead& head)
     : path_(absolute_folder(path)), head_(head) {
   if (!is_utf8(path_.string()))
-    throw UsageError(fmt::format("--out {}: its name is not UTF-8, and reports tell it; name another",
-                                 shown(path_.string())));
+    throw UsageError(
+        fmt::format("--out {}: its name is not UTF-8, and reports tell it; name another",
+                    shown(path_.string())));
   std::error_code failed;
   fs::create_directories(path_, failed);
   if (failed)
-    throw UsageError(
-        fmt::format("--out {}: cannot be made: {}", path_.string(), failed.message()));
+    throw UsageError(fmt::format("--out {}: cannot be made: {}", path_.string(), failed.message()));
   if (fs::exists(path_ / kBegun, failed))
     throw UsageError(fmt::format(
         "--out {0}: holds a night already; go on with it (harness nightly --resume {0}) or name a "
@@ -55,9 +55,9 @@ NightFolder::NightFolder(const fs::path& path, const JournalHead& head)
 NightFolder::NightFolder(const fs::path& path, const std::string& build)
     : path_(absolute_folder(path)) {
   if (std::error_code ignored; !fs::is_regular_file(path_ / kBegun, ignored))
-    throw UsageError(fmt::format(
-        "--resume {}: no night began there; begin one: harness nightly --out {}", path.string(),
-        path.string()));
+    throw UsageError(
+        fmt::format("--resume {}: no night began there; begin one: harness nightly --out {}",
+                    path.string(), path.string()));
   lock();
   const std::optional<JournalState> state = read_journal_state(path_ / kBegun);
   if (!state)
@@ -73,8 +73,7 @@ NightFolder::NightFolder(const fs::path& path, const std::string& build)
 
 void NightFolder::lock() {
   lock_ = Descriptor(open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  const Locked held =
-      lock_.number() < 0 ? Locked::failed : try_lock(lock_, Lock::exclusive);
+  const Locked held = lock_.number() < 0 ? Locked::failed : try_lock(lock_, Lock::exclusive);
   if (held == Locked::by_us) return;
   throw UsageError(fmt::format("{}: {}", path_.string(),
                                held == Locked::by_another

@@ -99,8 +99,7 @@ class Night {
         read_into(joined_, folder_.json(step));
     // The reports lie beside them.
     for (ReportedRun& run : joined_.runs) run.source = fs::path(run.source).filename();
-    for (ReportedSelftest& one : joined_.selftests)
-      one.source = fs::path(one.source).filename();
+    for (ReportedSelftest& one : joined_.selftests) one.source = fs::path(one.source).filename();
     for (const fs::path& times : options_.nightly.bench) read_into(joined_, times);
     return report();
   }
@@ -170,8 +169,7 @@ class Night {
         interrupted_ = true;
       }
     std::ifstream in(folder_.errors(step), std::ios::binary);
-    for (std::string line; std::getline(in, line);)
-      fmt::print(stderr, "{}\n", shown_line(line));
+    for (std::string line; std::getline(in, line);) fmt::print(stderr, "{}\n", shown_line(line));
     return child.exit_code().value_or(kInfrastructure);
   }
 
@@ -253,8 +251,8 @@ int go_on(const Options& asked) {
   std::error_code failed;
   fs::current_path(folder.head().folder, failed);  // Paths in its options start there.
   if (failed)
-    throw UsageError(fmt::format("--resume {}: began in {}: {}", asked.resume,
-                                 folder.head().folder, failed.message()));
+    throw UsageError(fmt::format("--resume {}: began in {}: {}", asked.resume, folder.head().folder,
+                                 failed.message()));
   check(*options);
   return Night(*options, std::move(folder)).run();
 }

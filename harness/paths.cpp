@@ -38,8 +38,9 @@ fs::path chosen_home() {
 
 fs::path utf8(const fs::path& chosen, const char* of, const char* variable_name) {
   if (is_utf8(chosen.string())) return chosen;
-  throw UsageError(fmt::format("the folder {} for {} has a name that is not UTF-8; set {} to one that is",
-                               shown(chosen.string()), of, variable_name));
+  throw UsageError(
+      fmt::format("the folder {} for {} has a name that is not UTF-8; set {} to one that is",
+                  shown(chosen.string()), of, variable_name));
 }
 
 fs::path runs_below(const fs::path& root) {

@@ -48,7 +48,6 @@ JoinedRuns alone(const RunReport& report) {
 
 }  // namespace
 
-
 void ReportWriter::write(const RunReport& report, std::ostream& out) const {
   write(alone(report), out);
 }

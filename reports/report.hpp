@@ -27,8 +27,8 @@ std::unique_ptr<ReportWriter> make_console_writer(bool colour);
 /// reports. Throws std::logic_error unless there is exactly one run.
 std::unique_ptr<ReportWriter> make_json_writer();
 
-/// One page that needs no network: verdict, findings as cards, plots, coverage, environment, and all
-/// cases with a filter. Plots come from gnuplot; without it the page says so and shows tables.
+/// One page that needs no network: verdict, findings as cards, plots, coverage, environment, and
+/// all cases with a filter. Plots come from gnuplot; without it the page says so and shows tables.
 /// Byte-equal for equal runs and the same gnuplot.
 std::unique_ptr<ReportWriter> make_html_writer();
 

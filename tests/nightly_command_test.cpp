@@ -54,7 +54,8 @@ std::string labelled(const std::string& text, const std::string& label) {
 }
 
 TEST_F(NightlyCommandTest, RunsEveryStepAndReportsOfAll) {
-  const Ran ran = nightly(std::string("--only audit,full,smoke,golden --commit 0123abc") + kTwoCases);
+  const Ran ran =
+      nightly(std::string("--only audit,full,smoke,golden --commit 0123abc") + kTwoCases);
   ASSERT_EQ(ran.exit_code, 0) << ran.out << ran.err;
   EXPECT_EQ(exit_codes(), (std::vector{0, 0, 0, 0}));
   EXPECT_NE(ran.out.find("4 of 4 steps passed"), std::string::npos) << ran.out;

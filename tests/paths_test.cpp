@@ -59,9 +59,10 @@ TEST_F(PathsTest, RunsMayLieApart) {
   EXPECT_FALSE(fs::exists(folder_.path() / "own" / "runs"));
   EXPECT_EQ(paths().packs, folder_.path() / "own" / "packs");
   set("PARITY_RUNS", folder_.path() / "night\xff");
-  EXPECT_EQ(refusal_of([] { paths(); }),
-            "the folder " + folder_.path().string() +
-                "/night\\xff for runs has a name that is not UTF-8; set PARITY_RUNS to one that is");
+  EXPECT_EQ(
+      refusal_of([] { paths(); }),
+      "the folder " + folder_.path().string() +
+          "/night\\xff for runs has a name that is not UTF-8; set PARITY_RUNS to one that is");
 }
 
 TEST_F(PathsTest, ThenTheCacheFolderThenHome) {
