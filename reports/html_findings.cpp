@@ -92,14 +92,17 @@ std::string card(const JoinedRuns& joined, std::size_t run, std::size_t number,
     entries.emplace_back("Threads", fmt::format("{} at the same time", finding.threads));
   if (!finding.also.empty()) entries.emplace_back("Other victims", list_markup(finding.also));
   if (!finding.exposed.empty()) entries.emplace_back("Exposed", list_markup(finding.exposed));
-  if (finding.not_probed != not_probed(report))
+  if (!finding.not_probed.empty() && finding.not_probed != not_probed(report))
     entries.emplace_back("Not probed", html_codes(finding.not_probed));
   if (joined.runs.size() > 1) entries.emplace_back("Run", html_text(run_name(joined, run)));
   return fmt::format(
              "<article class=\"card\" id=\"finding-{0}\" aria-labelledby=\"finding-{0}-title\">\n"
              "<p class=\"badges\"><span class=\"index\">{0}</span> {1} {2} {3}</p>\n"
              "<h3 id=\"finding-{0}-title\">{4}</h3>\n{5}",
-             number, html_badge(name(finding.kind)), html_badge(name(finding.fingerprint)),
+             number, html_badge(name(finding.kind)),
+             name(finding.kind) == name(finding.fingerprint)
+                 ? ""
+                 : html_badge(name(finding.fingerprint)),
              html_badge(name(finding.grade)), html_text(finding_sentence(finding)),
              sequence_markup(finding)) +
          html_list(entries) + command_markup(number, "replay", "Replay", finding.replay) +

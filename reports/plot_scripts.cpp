@@ -73,7 +73,10 @@ struct Decades {
   std::string ticks() const {
     const int step = (last - first) / 8 + 1;
     std::string text;
-    for (int decade = first; decade <= last; decade += step) {
+    // Where the ends have labels, those beside them would stand in their way.
+    const int begin = zeros && last - first > 5 ? first + 1 : first;
+    const int end = odd && last - first > 5 ? last - 1 : last;
+    for (int decade = begin; decade <= end; decade += step) {
       const bool plain = decade >= -3 && decade <= 4;
       const std::string label =
           plain ? fmt::format("{:g}", std::pow(10.0, decade)) : fmt::format("1e{}", decade);
@@ -141,7 +144,7 @@ std::string plot_script(const RowPlot& plot) {
                       "plot $spans using ({}):2:($1-{}):(0) with vectors nohead lc rgb '#010001', "
                       "$usual using 1:2 with points pt 7 ps 0.55 lc rgb '#010003', "
                       "$faults using 1:2 with points pt 13 ps 0.75 lc rgb '#010002', "
-                      "$odd using 1:2 with points pt 2 ps 0.8 lw 1.5 lc rgb '#010002'\n",
+                      "$odd using 1:2 with points pt 2 ps 0.9 lw 2 lc rgb '#010002'\n",
                       number(decades.least()), number(decades.least()));
 }
 
@@ -180,7 +183,7 @@ std::string plot_script(const SeriesPlot& plot) {
     curves += fmt::format(
         "{0}${1} using 1:2 with lines lw 1.5 lc rgb '#01000{3}' title {5}, "
         "${2} using 1:2 with points pt {4} ps 0.4 lc rgb '#01000{3}' notitle, "
-        "${6} using 1:2 with points pt 2 ps 0.8 lw 1.5 lc rgb '#01000{3}' notitle",
+        "${6} using 1:2 with points pt 2 ps 0.9 lw 2 lc rgb '#01000{3}' notitle",
         i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first), beyond);
   }
   script += fmt::format(

@@ -76,6 +76,13 @@ TEST(HtmlFindingTest, ABrittleCaseHasASetterAndPollutesNobody) {
   EXPECT_EQ(heat_map_section(joined, gnuplot).body, "");
 }
 
+TEST(HtmlFindingTest, AWordIsNotSaidTwice) {
+  const std::string body = findings_section(sample_night()).body;
+  const std::string crash = body.substr(body.find("id=\"finding-3\""));
+  EXPECT_EQ(test::count_of(crash, "<span class=\"badge bad\">crash</span>"), 1u);
+  EXPECT_FALSE(holds(crash, "<dt>Not probed</dt>"));
+}
+
 TEST(HtmlFindingTest, CasesThatNoFindingTellsOfAreNamed) {
   const std::string body = findings_section(sample_night()).body;
   EXPECT_TRUE(holds(body, "<table id=\"other-cases\">"));

@@ -45,6 +45,14 @@ TEST(PlotScriptTest, ValuesStandWhereTheyBelong) {
       << script;
 }
 
+TEST(PlotScriptTest, LabelsOfManyDecadesLeaveRoomForThoseOfTheEnds) {
+  const std::string script = plot_script(rows("r", {1e-6, 1e6, 0, kInfinity}));
+  EXPECT_NE(script.find("set xtics ('1e-5' 1e-5, '0.001' 1e-3, '0.1' 1e-1, '10' 1e1, '1000' 1e3, "
+                        "'1e5' 1e5, '0' 3.98107e-07, 'inf, nan' 2.51189e+06)"),
+            std::string::npos)
+      << script;
+}
+
 TEST(PlotScriptTest, SharesOfTheHeatMapFallIntoFourShadesAndOutlines) {
   const HeatMap map = {.name = "heat",
                        .down = "d",
