@@ -91,7 +91,7 @@ std::string worst_figure(const JoinedRuns& joined) {
     }
   if (!worst) return figure("Worst error", "none", "nothing was compared");
   return figure("Worst error", short_number(*worst),
-                fmt::format("of the tolerance, {}", kernel_of(id)));
+                fmt::format("{} the tolerance, {}", *worst > 1 ? "times" : "of", kernel_of(id)));
 }
 
 std::string figures(const JoinedRuns& joined) {

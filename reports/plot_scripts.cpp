@@ -76,7 +76,8 @@ struct Decades {
     // Where the ends have labels, those beside them would stand in their way.
     const int begin = zeros && last - first > 5 ? first + 1 : first;
     const int end = odd && last - first > 5 ? last - 1 : last;
-    for (int decade = begin; decade <= end; decade += step) {
+    for (int decade = begin; decade <= end; ++decade) {
+      if (decade % step != 0) continue;  // 1 is always among them where it is in sight
       const bool plain = decade >= -3 && decade <= 4;
       const std::string label =
           plain ? fmt::format("{:g}", std::pow(10.0, decade)) : fmt::format("1e{}", decade);
@@ -131,7 +132,7 @@ std::string plot_script(const RowPlot& plot) {
   }
   const int height = static_cast<int>(plot.rows.size()) * kRow + kAxis + 10;
   std::string script =
-      opening(kWidth, height, static_cast<double>(longest(labels)) * kLetter + 16, 16, 8, kAxis);
+      opening(kWidth, height, static_cast<double>(longest(labels)) * kLetter + 16, 34, 8, kAxis);
   script += data("spans", spans) + data("usual", usual) + data("faults", faults) + data("odd", odd);
   script += fmt::format(
       "set logscale x\nset xrange [{0}:{1}]\nset yrange [{2}.5:-0.5]\nset xtics {3}\n"
@@ -182,7 +183,7 @@ std::string plot_script(const SeriesPlot& plot) {
     const int shape = std::vector<int>{7, 5, 9}[i % 3];
     curves += fmt::format(
         "{0}${1} using 1:2 with lines lw 1.5 lc rgb '#01000{3}' title {5}, "
-        "${2} using 1:2 with points pt {4} ps 0.4 lc rgb '#01000{3}' notitle, "
+        "${2} using 1:2 with points pt {4} ps 0.5 lc rgb '#01000{3}' notitle, "
         "${6} using 1:2 with points pt 2 ps 0.9 lw 2 lc rgb '#01000{3}' notitle",
         i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first), beyond);
   }
