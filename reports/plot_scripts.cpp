@@ -16,7 +16,7 @@ constexpr int kRow = 17;
 constexpr int kAxis = 54;  ///< below the plot: ticks and what they are
 
 /// As text between single quotes, in which gnuplot replaces nothing.
-std::string quoted(std::string_view label) {
+std::string in_quotes(std::string_view label) {
   constexpr std::string_view kPlain = " _=,./+-:()[]*%";
   std::string text;
   for (const char c : label.substr(0, kLongest)) {
@@ -96,7 +96,7 @@ std::string number(double value) {
 std::string labels_at(const std::vector<std::string>& labels) {
   std::string text;
   for (std::size_t i = 0; i < labels.size(); ++i)
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(labels[i]), i);
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", in_quotes(labels[i]), i);
   return "(" + text + ")";
 }
 
@@ -138,7 +138,7 @@ std::string plot_script(const RowPlot& plot) {
       "set logscale x\nset xrange [{0}:{1}]\nset yrange [{2}.5:-0.5]\nset xtics {3}\n"
       "set ytics {4}\nset grid xtics lt 1 lw 1 lc rgb '#010001'\nset xlabel {5}\n",
       number(decades.least()), number(decades.most()), plot.rows.empty() ? 0 : plot.rows.size() - 1,
-      decades.ticks(), labels_at(labels), quoted(plot.axis));
+      decades.ticks(), labels_at(labels), in_quotes(plot.axis));
   if (plot.bounded)
     script += "set arrow 1 from 1, graph 0 to 1, graph 1 nohead lw 1.5 dt 2 lc rgb '#010002'\n";
   return script + fmt::format(
@@ -185,7 +185,7 @@ std::string plot_script(const SeriesPlot& plot) {
         "{0}${1} using 1:2 with lines lw 1.5 lc rgb '#01000{3}' title {5}, "
         "${2} using 1:2 with points pt {4} ps 0.5 lc rgb '#01000{3}' notitle, "
         "${6} using 1:2 with points pt 2 ps 0.9 lw 2 lc rgb '#01000{3}' notitle",
-        i == 0 ? "" : ", ", joined, points, colour, shape, quoted(plot.series[i].first), beyond);
+        i == 0 ? "" : ", ", joined, points, colour, shape, in_quotes(plot.series[i].first), beyond);
   }
   script += fmt::format(
       "set logscale y\nset yrange [{0}:{1}]\nset xrange [-0.5:{2}.5]\nset ytics {3}\n"
@@ -194,7 +194,7 @@ std::string plot_script(const SeriesPlot& plot) {
       "set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lw 1.5 dt 2 lc rgb '#010002'\n",
       number(decades.least()), number(decades.most()),
       plot.ticks.empty() ? 0 : plot.ticks.size() - 1, decades.ticks(), labels_at(plot.ticks),
-      quoted(plot.across), quoted(plot.axis));
+      in_quotes(plot.across), in_quotes(plot.axis));
   return script + "plot " + curves + "\n";
 }
 
@@ -220,8 +220,8 @@ std::string plot_script(const HeatMap& plot) {
       "set xrange [-0.5:{0}.5]\nset yrange [{1}.5:-0.5]\nset xtics {2} rotate by 90 right\n"
       "set ytics {3}\nset xlabel {4} offset 0,0.4\nset ylabel {5}\n"
       "set grid xtics ytics lt 1 lw 1 lc rgb '#010001'\n",
-      columns - 1, rows - 1, labels_at(plot.columns), labels_at(plot.rows), quoted(plot.across),
-      quoted(plot.down));
+      columns - 1, rows - 1, labels_at(plot.columns), labels_at(plot.rows), in_quotes(plot.across),
+      in_quotes(plot.down));
   std::string squares;
   for (std::size_t i = 0; i <= kShades; ++i)
     squares += fmt::format(
