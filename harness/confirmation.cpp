@@ -70,12 +70,13 @@ class Confirming {
     for (std::size_t i = 0; i < std::max(in_order, alone); ++i) {
       if (i < in_order) {
         const auto poison = suspicion_.sighting.poison + static_cast<unsigned>(in_order_++);
-        orders.push_back({history_, poison % 2});
+        orders.push_back({history_, poison % 2, brittle() ? 1 : kTwiceTheLimit});
         orders.back().order.push_back(suspicion_.victim);
         is_alone.push_back(false);
       }
       if (i < alone) {
-        orders.push_back({{suspicion_.victim}, static_cast<unsigned>(alone_++ % 2)});
+        orders.push_back({{suspicion_.victim}, static_cast<unsigned>(alone_++ % 2),
+                          brittle() ? kTwiceTheLimit * trials_.executor().threads() : 1});
         is_alone.push_back(true);
       }
     }

@@ -10,13 +10,21 @@
 namespace parity {
 namespace {
 
-Outcome request_step(WorkerProcess& worker, const Sequence& sequence, std::size_t position,
+/// Each run of a group could have taken the whole limit by itself, and fewer processors than runs
+/// do them one after the other.
+std::chrono::milliseconds limit_of(const Sequence& sequence, const StepGroup& group,
+                                   const GroupLimits& limits) {
+  return limits.run * (sequence.patience * group.size());
+}
+
+Outcome request_step(WorkerProcess& worker, const Sequence& sequence, const StepGroup& group,
                      const std::vector<std::string>& ids, const GroupLimits& limits,
                      SequenceResult& result) {
+  const std::size_t position = group.begin;
   const Step& step = sequence.steps[position];
   const auto poison = static_cast<unsigned>((position + sequence.poison_phase) % 2);
   const bool runs = step.kind == Step::Kind::run;
-  const std::chrono::milliseconds limit = runs ? limits.run : limits.step;
+  const std::chrono::milliseconds limit = runs ? limit_of(sequence, group, limits) : limits.step;
   std::string line;
   if (runs) line = run_request(ids.at(step.case_index), poison);
   if (step.kind == Step::Kind::restore) line = restore_request(step.carrier);
@@ -38,11 +46,12 @@ void request_together(WorkerProcess& worker, const Sequence& sequence, const Ste
   for (std::size_t i = group.begin; i < group.end; ++i)
     runs.push_back({ids.at(sequence.steps[i].case_index),
                     static_cast<unsigned>((i + sequence.poison_phase) % 2)});
-  const Reply reply = worker.request(together_request(runs), limits.run);
+  const std::chrono::milliseconds limit = limit_of(sequence, group, limits);
+  const Reply reply = worker.request(together_request(runs), limit);
   std::vector<Outcome> outcomes =
       reply.kind == Reply::Kind::answered
           ? parse_together_reply(reply.line, group.size())
-          : std::vector<Outcome>(group.size(), unanswered(reply, limits.run));
+          : std::vector<Outcome>(group.size(), unanswered(reply, limit));
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (ends_process(outcomes[i]))
       outcomes[i].detail =
@@ -73,7 +82,7 @@ void request_group(WorkerProcess& worker, const Sequence& sequence, const StepGr
                    const std::vector<std::string>& ids, const GroupLimits& limits,
                    SequenceResult& result) {
   if (group.size() > 1) return request_together(worker, sequence, group, ids, limits, result);
-  result.outcomes[group.begin] = request_step(worker, sequence, group.begin, ids, limits, result);
+  result.outcomes[group.begin] = request_step(worker, sequence, group, ids, limits, result);
 }
 
 }  // namespace parity

@@ -11,7 +11,7 @@
 namespace parity {
 
 struct GroupLimits {
-  std::chrono::milliseconds run;   ///< one run, or a group of them
+  std::chrono::milliseconds run;   ///< one run; a group of them has the sum, times the patience
   std::chrono::milliseconds step;  ///< any other step
 };
 

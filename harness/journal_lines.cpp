@@ -141,7 +141,7 @@ std::optional<JournalLine> parse_journal_line(std::string_view line) {
 }
 
 Digest digest_of(const Sequence& sequence) {
-  Json json = Json::array({sequence.poison_phase, sequence.threads});
+  Json json = Json::array({sequence.poison_phase, sequence.threads, sequence.patience});
   for (const Step& step : sequence.steps)
     json.push_back(Json::array({kStepWords.at(static_cast<std::size_t>(step.kind)), step.case_index,
                                 step.carrier, step.state}));

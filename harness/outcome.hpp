@@ -68,6 +68,10 @@ struct Step {
   static Step snapshot(std::string carrier) { return {Kind::snapshot, 0, std::move(carrier), {}}; }
 };
 
+/// Patience with the side that is accused of being late, against the limit that the other side keeps
+/// (the runs of its largest group): being a little slower than a limit is nobody's leak.
+constexpr std::size_t kTwiceTheLimit = 2;
+
 /// Steps [begin, end) of a sequence that run at the same time.
 struct StepGroup {
   std::size_t begin = 0;
@@ -81,6 +85,8 @@ struct Sequence {
   unsigned poison_phase = 0;
   /// Host threads of the worker.
   std::size_t threads = 1;
+  /// Times the limit that its runs otherwise have.
+  std::size_t patience = 1;
 
   static Sequence of(std::span<const std::size_t> order, unsigned poison_phase = 0,
                      std::size_t threads = 1);

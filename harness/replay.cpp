@@ -39,6 +39,7 @@ struct Count {
   const Outcome* first = nullptr;  ///< the first that diverged, and what it showed
   Symptom symptom;
   bool machine = false;  ///< a starved machine may show what one of those that diverged did
+  bool late = false;     ///< one of them did not end in time
 };
 
 using Compare = std::function<Symptom(const Outcome&)>;
@@ -54,21 +55,37 @@ void count(Count& counted, const SequenceResult& result, const std::vector<std::
   ++counted.rate.runs;
   if (symptom.fingerprint == Fingerprint::none) return;
   counted.machine = counted.machine || machine_may_show(symptom.fingerprint);
+  counted.late = counted.late || symptom.fingerprint == Fingerprint::timeout;
   if (counted.rate.hits++ > 0) return;
   counted.first = outcome;
   counted.symptom = symptom;
 }
 
-/// All runs so far of a sequence and of its last case alone; one case is both.
+/// All runs so far of a sequence and of its last case alone; one case is both. What is late on one
+/// side only is counted anew, with twice the other side's limit for that one: being a little slower
+/// than the limit is nobody's leak.
 class Replaying {
  public:
   Replaying(const Order& order, std::size_t repeat, Judge& judge, Executor& executor)
       : order_(order), repeat_(repeat), judge_(judge), executor_(executor) {}
 
   Replay run() {
-    for (More more{repeat_, repeat_}; more.in_order + more.alone > 0; more = more_runs()) {
-      run_in_turn(more);
-      count_all();
+    run_until_told();
+    if (kind() == Kind::order_dependent && accused().late) {
+      const Count in_sequence = in_sequence_;
+      const Count alone = alone_;
+      if (well_only_after_others())
+        patience_alone_ = kTwiceTheLimit * executor_.threads();
+      else
+        patience_in_order_ = kTwiceTheLimit;
+      counted_from_ = done_.sequences.size();
+      in_order_runs_ = alone_runs_ = 0;
+      run_until_told();
+      if (executor_.stopped() || !kind()) {
+        in_sequence_ = in_sequence;
+        alone_ = alone;
+        barely_late_ = true;
+      }
     }
     done_.in_sequence = in_sequence_.rate;
     done_.alone = alone_.rate;
@@ -86,6 +103,7 @@ class Replaying {
 
   /// The word for both counts together; nothing diverged: no kind.
   std::optional<Kind> kind() const {
+    if (barely_late_) return executor_.stopped() ? Kind::unconfirmed : Kind::unstable;
     const Rate& sequence = in_sequence_.rate;
     const Rate& alone = alone_.rate;
     if (sequence.hits == 0 && alone.hits == 0) return std::nullopt;
@@ -102,6 +120,13 @@ class Replaying {
     std::size_t alone = 0;
   };
 
+  void run_until_told() {
+    for (More more{repeat_, repeat_}; more.in_order + more.alone > 0; more = more_runs()) {
+      run_in_turn(more);
+      count_all();
+    }
+  }
+
   bool one_case() const { return order_.size() == 1; }
 
   bool well_only_after_others() const {
@@ -114,7 +139,9 @@ class Replaying {
     const Rate& sequence = in_sequence_.rate;
     return well_only_after_others() ? Rate{sequence.runs, sequence.runs} : sequence;
   }
-  bool machine() const { return (well_only_after_others() ? alone_ : in_sequence_).machine; }
+  /// The side that diverged where the other did not.
+  const Count& accused() const { return well_only_after_others() ? alone_ : in_sequence_; }
+  bool machine() const { return accused().machine; }
 
   /// In turn, a machine that is starved for a while meets both alike; then those must be as many.
   std::size_t comparable_alone() const {
@@ -149,10 +176,14 @@ class Replaying {
   void run_in_turn(const More& more) {
     std::vector<Sequence> sequences;
     for (std::size_t i = 0; i < std::max(more.in_order, more.alone); ++i) {
-      if (i < more.in_order)
+      if (i < more.in_order) {
         sequences.push_back(Sequence::of(order_, in_order_runs_++ % 2, executor_.threads()));
-      if (i < more.alone && !one_case())
+        sequences.back().patience = patience_in_order_;
+      }
+      if (i < more.alone && !one_case()) {
         sequences.push_back(Sequence::of(std::vector{order_.back()}, alone_runs_++ % 2));
+        sequences.back().patience = patience_alone_;
+      }
     }
     std::vector<SequenceResult> results = executor_.execute(sequences);
     std::ranges::move(sequences, std::back_inserter(done_.sequences));
@@ -161,12 +192,12 @@ class Replaying {
 
   void count_all() {
     std::vector<const Outcome*> alone;
-    for (std::size_t i = 0; i < done_.sequences.size(); ++i)
+    for (std::size_t i = counted_from_; i < done_.sequences.size(); ++i)
       if (one_case() || done_.sequences[i].steps.size() == 1)
         alone.push_back(&done_.results[i].outcomes.back());
     expected_ = baseline_of(order_.back(), alone, judge_);
     in_sequence_ = alone_ = Count{};
-    for (std::size_t i = 0; i < done_.sequences.size(); ++i) {
+    for (std::size_t i = counted_from_; i < done_.sequences.size(); ++i) {
       const Sequence& sequence = done_.sequences[i];
       const bool is_alone = !one_case() && sequence.steps.size() == 1;
       count(is_alone ? alone_ : in_sequence_, done_.results[i], sequence.last_copies(),
@@ -182,6 +213,10 @@ class Replaying {
   Replay done_;
   std::size_t in_order_runs_ = 0;  ///< asked for so far
   std::size_t alone_runs_ = 0;
+  std::size_t patience_in_order_ = 1;
+  std::size_t patience_alone_ = 1;
+  std::size_t counted_from_ = 0;  ///< sequences before it do not count
+  bool barely_late_ = false;      ///< in time within twice the other side's limit
   const Outcome* expected_ = nullptr;
   Count in_sequence_;
   Count alone_;

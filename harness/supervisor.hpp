@@ -55,7 +55,7 @@ class Supervisor final : public Executor {
   std::vector<std::string> prepare(std::span<const std::size_t> cases);
   std::vector<ModuleDescription> describe(std::size_t case_index);
 
-  /// Groups of more than one run are asked for `together`, with one deadline. Where the process
+  /// Groups of more than one run are asked for `together`, within the sum of their deadlines. Where the process
   /// ends in a group, nobody knows which case did it: each of them has crashed or timed out, and
   /// its detail says with how many.
   std::vector<SequenceResult> execute(std::span<const Sequence> sequences) override;

@@ -11,6 +11,7 @@ std::vector<TrialRun> Trials::run(const std::vector<TrialOrder>& orders) {
     const auto last = static_cast<unsigned>((trial.order.size() - 1) % 2);
     sequences.push_back(
         Sequence::of(trial.order, (trial.last_poison + last) % 2, executor_.threads()));
+    sequences.back().patience = trial.patience;
   }
   if (sequences.empty()) return {};
   std::vector<SequenceResult> results = executor_.execute(sequences);

@@ -15,6 +15,7 @@ namespace parity {
 struct TrialOrder {
   Order order;
   unsigned last_poison = 0;
+  std::size_t patience = 1;  ///< of its sequence
 };
 
 struct TrialRun {

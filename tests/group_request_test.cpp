@@ -68,9 +68,12 @@ TEST_F(GroupRequestTest, AProcessThatEndsInAGroupIsTheEndOfEachOfIt) {
   EXPECT_EQ(executions_, 1u);
 }
 
-TEST_F(GroupRequestTest, AGroupHasOneDeadline) {
+TEST_F(GroupRequestTest, AGroupHasTheSumOfTheDeadlinesOfItsRuns) {
   const SequenceResult result = run({kPlain, kHang}, 2, std::chrono::milliseconds(300));
-  for (const Outcome& outcome : result.outcomes) EXPECT_EQ(outcome.status, Status::timed_out);
+  for (const Outcome& outcome : result.outcomes) {
+    EXPECT_EQ(outcome.status, Status::timed_out);
+    EXPECT_EQ(outcome.detail, "while 2 ran at the same time: no answer within 600 ms");
+  }
 }
 
 TEST_F(GroupRequestTest, ACrashInCompanyIsFoundByOrdersAndNobodyIsQuarantined) {

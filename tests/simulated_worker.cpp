@@ -117,7 +117,8 @@ void SimulatedWorker::run_group(Process& process, const Sequence& sequence, cons
     const auto poison = static_cast<unsigned>((i + sequence.poison_phase) % 2);
     Outcome outcome;
     if (!was_dead)
-      outcome = one.kind == Step::Kind::run ? run(process, one.case_index, poison, company)
+      outcome = one.kind == Step::Kind::run ? run(process, one.case_index, poison, company,
+                                                  sequence.patience * group.size())
                                             : step(process, one, result);
     if (one.kind == Step::Kind::run) ran.push_back(one.case_index);
     result.outcomes.push_back(std::move(outcome));
@@ -171,7 +172,7 @@ Outcome SimulatedWorker::step(Process& process, const Step& step, SequenceResult
 }
 
 Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned poison,
-                             const Order& company) {
+                             const Order& company, std::size_t limit) {
   ++executions_;
   const std::string& dtypes = suite_.dtypes(case_index);
   std::string cell = fmt::format("simulated<d={}>", suite_.cases()[case_index].constants[0]);
@@ -179,7 +180,7 @@ Outcome SimulatedWorker::run(Process& process, std::size_t case_index, unsigned 
   const auto [module, built] = process.modules.try_emplace(cell, Entry{case_index});
   const std::size_t builder = module->second.builder;
 
-  const SimulatedRun seen{process.before, case_index, poison, calls_++, company};
+  const SimulatedRun seen{process.before, case_index, poison, calls_++, company, limit};
   Answer answer = leak_(seen);
   const std::string& built_for = suite_.dtypes(builder);
   if (built_for != dtypes) answer = misuse_crashes ? Answer::crash : Answer::wrong;

@@ -39,6 +39,7 @@ struct SimulatedRun {
   unsigned poison;
   std::size_t execution;  ///< counts all runs of the worker
   Order company;          ///< what runs at the same time
+  std::size_t limit = 1;  ///< times the deadline: what it has until a hang is seen
 };
 using Leak = std::function<Answer(const SimulatedRun&)>;
 
@@ -107,7 +108,8 @@ class SimulatedWorker final : public Executor {
   };
   void run_group(Process& process, const Sequence& sequence, const StepGroup& group,
                  SequenceResult& result);
-  Outcome run(Process& process, std::size_t case_index, unsigned poison, const Order& company);
+  Outcome run(Process& process, std::size_t case_index, unsigned poison, const Order& company,
+              std::size_t limit);
   Outcome step(Process& process, const Step& step, SequenceResult& result);
 
   SimulatedSuite& suite_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/investigate.hpp"
+#include "harness/replay.hpp"
 #include "simulated_worker.hpp"
 
 namespace parity {
@@ -75,6 +76,53 @@ TEST(StarvedProcessTest, WhereTheOrderNeverReachesTheVictimAgainNothingIsConfirm
   const Investigation investigation = investigate_plan(suite, worker, order_and_alone());
   EXPECT_FALSE(investigation.findings.empty());
   EXPECT_FALSE(accuses_order(investigation));
+}
+
+/// Case 6 takes `alone` times the deadline; after or with others, `after` times that of each in its
+/// group.
+Leak slow(double alone, double after) {
+  return [=](const SimulatedRun& run) {
+    const auto group = static_cast<double>(run.company.size() + 1);
+    const bool with_others = !run.before.empty() || group > 1;
+    const double takes = with_others ? after * group : alone;
+    return run.case_index == 6 && takes > static_cast<double>(run.limit) ? Answer::hang
+                                                                         : Answer::right;
+  };
+}
+
+TEST(StarvedProcessTest, BeingALittleSlowerThanTheLimitAccusesNoOrder) {
+  for (const std::size_t threads : {1, 4})
+    for (const auto& [alone, after] : {std::pair{0.9, 1.5}, {1.5, 0.9}, {1.5, 1.5}}) {
+      SimulatedSuite suite(8);
+      SimulatedWorker worker(suite, slow(alone, after));
+      worker.host_threads = threads;
+      std::vector<Sequence> plan = order_and_alone();
+      plan.front().threads = threads;
+      EXPECT_FALSE(accuses_order(investigate_plan(suite, worker, plan)))
+          << alone << " alone, " << after << " after others, " << threads << " threads";
+      for (const std::size_t repeat : {1, 4, 10}) {
+        Judge judge = suite.judge();
+        const Replay again = replay(suite.cases(), {0, 1, 2, 6}, repeat, judge, worker, "H", "");
+        EXPECT_TRUE(!again.finding || again.finding->kind != Kind::order_dependent)
+            << repeat << " runs, " << alone << " alone, " << after << " after others, " << threads
+            << " threads";
+      }
+    }
+}
+
+TEST(StarvedProcessTest, BeingALotSlowerIsTold) {
+  for (const std::size_t threads : {1, 4}) {
+    SimulatedSuite suite(8);
+    SimulatedWorker worker(suite, slow(0.9, 100));
+    worker.host_threads = threads;
+    Judge judge = suite.judge();
+    const Replay again = replay(suite.cases(), {0, 1, 2, 6}, 1, judge, worker, "H", "");
+    ASSERT_TRUE(again.finding);
+    EXPECT_EQ(again.finding->kind, Kind::order_dependent);
+    EXPECT_EQ(again.finding->fingerprint, Fingerprint::timeout);
+    EXPECT_EQ(again.in_sequence, (Rate{7, 7}));
+    EXPECT_EQ(again.alone, (Rate{0, 7}));
+  }
 }
 
 TEST(StarvedProcessTest, ALeakThatEndsTheProcessIsToldByRunsInTurn) {
