@@ -96,7 +96,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& ids) {
 /// So that the number behind it has room.
 std::string shortened(const std::string& name) {
   constexpr std::size_t kLetters = 58;
-  return name.size() > kLetters ? name.substr(0, kLetters - 2) + ".." : name;
+  if (name.size() <= kLetters) return name;
+  return fmt::format("{}..", std::string_view(name).substr(0, kLetters - 2));
 }
 
 std::size_t place(const std::vector<std::string>& list, const std::string& item) {
