@@ -3,13 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "harness/shared_options.hpp"
+
 namespace parity {
 namespace {
-
-CLI::Validator named() {
-  return CLI::Validator(
-      [](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "");
-}
 
 CLI::App* add_reader(CLI::App& golden, Options& options, const char* action,
                      const char* description, int files) {
@@ -17,7 +14,7 @@ CLI::App* add_reader(CLI::App& golden, Options& options, const char* action,
   app->add_option("file", options.golden_files, "Golden data (layout: datasets/SCHEMA.md)")
       ->required()
       ->expected(files)
-      ->check(named());
+      ->check(not_empty());
   return app;
 }
 
@@ -28,7 +25,7 @@ CLI::App* add_regenerate(CLI::App& golden, GoldenArguments& raw,
   add_selection(*app);
   app->add_option("--out", raw.out,
                   "The file, replaced as a whole (else SUITE.golden.h5 in this folder)")
-      ->check(named());
+      ->check(not_empty());
   app->add_option("--inputs", raw.inputs,
                   "whole (tensors up to 1 MiB) or recipe (none: recipe and digest are enough)")
       ->check(CLI::IsMember({"whole", "recipe"}))

@@ -11,6 +11,8 @@ class App;
 
 namespace parity {
 
+struct Options;
+
 struct NightlyOptions {
   std::filesystem::path out;  ///< a new folder
   std::filesystem::path golden = "datasets/golden/smoke.h5";
@@ -18,7 +20,6 @@ struct NightlyOptions {
   std::vector<std::filesystem::path> bench;  ///< Google Benchmark's JSON, shown on the page
 };
 
-/// All that no other command has.
-void add_nightly(CLI::App& nightly, NightlyOptions& options);
+void add_nightly(CLI::App& nightly, Options& options, std::string& budget);
 
 }  // namespace parity

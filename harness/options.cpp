@@ -12,6 +12,7 @@
 #include "harness/duration.hpp"
 #include "harness/golden_options.hpp"
 #include "harness/report_options.hpp"
+#include "harness/shared_options.hpp"
 #include "harness/shell_words.hpp"
 
 namespace parity {
@@ -30,44 +31,10 @@ struct RawOptions {
   GoldenArguments golden;
 };
 
-/// An empty shell variable must not silently drop a report or a worker.
-CLI::Validator not_empty() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        return std::string(text.empty() || text == "!" ? "is empty" : "");
-      },
-      "");
-}
-
-void add_filter(CLI::App& app, Options& options) {
-  app.add_option("--filter", options.filters,
-                 "Glob over whole ids ('*' crosses '/'); '!GLOB' excludes; repeatable")
-      ->allow_extra_args(false)
-      ->check(not_empty());
-}
-
 void add_suite_and_filter(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--suite", raw.suite, "Cases to choose from: smoke or full")
       ->capture_default_str();
   add_filter(app, options);
-}
-
-void add_jobs(CLI::App& app, Options& options) {
-  app.add_option("--jobs", options.jobs,
-                 "Workers at a time (0: one a core on the host, two on CUDA)")
-      ->check(CLI::Range(0, 256));
-}
-
-void add_backend(CLI::App& app, Options& options) {
-  app.add_option("--backend", options.backend, "Where kernels run: auto, cuda or host")
-      ->check(CLI::IsMember({"auto", "cuda", "host"}))
-      ->capture_default_str();
-}
-
-void add_plants(CLI::App& app, Options& options) {
-  app.add_option("--plant", options.plants,
-                 "Switch a deliberate fault on by name (a wrong name lists them); repeatable")
-      ->allow_extra_args(false);
 }
 
 /// What `run` and `replay` share: everything about workers and the report.
@@ -147,21 +114,6 @@ void add_audit(CLI::App& app, Options& options, RawOptions& raw) {
       ->capture_default_str()
       ->needs(compile);
   app.add_option("--seed", raw.seed, "Seed of the sample")->capture_default_str()->needs(compile);
-}
-
-void add_night(CLI::App& app, Options& options, RawOptions& raw) {
-  add_nightly(app, options.nightly);
-  app.add_option("--commit", options.commit, "Commit of the source tree, as the reports name it")
-      ->check(not_empty());
-  app.add_option("--resume", options.resume,
-                 "Go on in the folder of a night that was cut off; takes its options from there")
-      ->check(not_empty());
-  app.add_option("--budget", raw.budget, "Stop after this long and report what ran: 90s, 10m, 2h")
-      ->check(not_empty());
-  add_backend(app, options);
-  add_jobs(app, options);
-  add_filter(app, options);
-  add_plants(app, options);
 }
 
 std::uint64_t parse_seed(std::string_view text) {
@@ -292,7 +244,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   CLI::App* nightly = app.add_subcommand(
       "nightly",
       "Audit, suite full, permuted smoke, golden verify and selftest, then reports of all");
-  add_night(*nightly, options, raw);
+  add_nightly(*nightly, options, raw.budget);
   CLI::App* report = app.add_subcommand(
       "report", "Reports of runs, selftests, nights and benches, joined and written as pages");
   add_report(*report, options);

@@ -36,7 +36,7 @@ struct Options {
   std::string program = "harness";     ///< as it was called: opens the replay commands
   std::vector<std::string> arguments;  ///< as typed, the program first
   std::string resume;  ///< --resume: name or path of a run, or "last"; of nightly its folder
-  std::filesystem::path run_folder;    ///< the run that is gone on with; empty: a new one
+  std::filesystem::path run_folder;  ///< the run that is gone on with; empty: a new one
   Command command = Command::run;
   Permute permute = Permute::none;
   OrdersChoice orders;

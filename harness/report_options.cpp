@@ -2,16 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "harness/shared_options.hpp"
+
 namespace parity {
-namespace {
-
-CLI::Validator named() {
-  return CLI::Validator(
-      [](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "");
-}
-
-}  // namespace
-
 const std::vector<ReportPage>& report_pages() {
   static const std::vector<ReportPage> pages = {
       {"--html", "index.html", "Write one page for a browser here, with plots by gnuplot",
@@ -26,15 +19,15 @@ void add_report(CLI::App& report, Options& options) {
       .add_option("file", options.report_files,
                   "JSON of runs, selftests, nights, or parity_bench (--benchmark_out)")
       ->required()
-      ->check(named());
+      ->check(not_empty());
   options.report_pages.resize(report_pages().size());
   for (std::size_t i = 0; i < report_pages().size(); ++i)
     report
         .add_option(report_pages()[i].option, options.report_pages[i],
                     report_pages()[i].description)
-        ->check(named());
+        ->check(not_empty());
   report.add_option("--commit", options.commit, "Commit of the source tree, as the pages name it")
-      ->check(named());
+      ->check(not_empty());
 }
 
 }  // namespace parity

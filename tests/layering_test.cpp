@@ -34,9 +34,9 @@ std::string layer_of(std::string_view path) {
     return "kernels";
   }
   static const std::set<std::string_view> program_stems = {
-      "main",     "options",        "commands",       "session", "interrupt",
-      "progress", "golden_options", "report_options", "duration"};
-  const bool program = program_stems.contains(stem) || stem.ends_with("_command");
+      "main", "options", "commands", "session", "progress", "interrupt", "duration"};
+  const bool program = program_stems.contains(stem) || stem.ends_with("_command") ||
+                       stem.ends_with("_options") || stem.starts_with("night_");
   return program ? "program" : "core";
 }
 
