@@ -22,9 +22,9 @@ std::size_t order_runs_wanted(const Rate& in_order, std::size_t most_alone) {
   return kMostRunsInOrder;
 }
 
-std::size_t alone_runs_wanted(const Rate& in_order, std::size_t most) {
+std::size_t alone_runs_wanted(const Rate& in_order) {
   std::size_t runs = 0;
-  while (runs < most && !told_from_chance(in_order, runs)) ++runs;
+  while (runs < kMostRunsAlone && !told_from_chance(in_order, runs)) ++runs;
   return runs;
 }
 

@@ -28,8 +28,8 @@ bool told_from_chance(const Rate& in_order, std::size_t alone_runs);
 /// `most_alone` times.
 std::size_t order_runs_wanted(const Rate& in_order, std::size_t most_alone);
 
-/// Fewest runs alone, of which none shows it, that tell the order from chance; `most` where none
-/// do.
-std::size_t alone_runs_wanted(const Rate& in_order, std::size_t most = kMostRunsAlone);
+/// Fewest runs alone, of which none shows it, that tell the order from chance; kMostRunsAlone where
+/// none do.
+std::size_t alone_runs_wanted(const Rate& in_order);
 
 }  // namespace parity
