@@ -5,14 +5,6 @@
 #include <vector>
 
 namespace parity {
-namespace {
-
-bool ends_process(Fingerprint fingerprint) {
-  return fingerprint == Fingerprint::crash || fingerprint == Fingerprint::timeout;
-}
-
-}  // namespace
-
 Sighting culprit_of(const Sighting& sighting, Fingerprint fingerprint, const Evidence& evidence,
                     Trials& trials) {
   std::vector<Sighting> company = evidence.company(sighting);

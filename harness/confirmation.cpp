@@ -2,6 +2,7 @@
 #include "harness/confirmation.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,11 @@ class Confirming {
         history_(history),
         trials_(trials),
         in_turn_(machine_may_show(suspicion.fingerprint)) {
+    if (ends_process(suspicion.fingerprint)) {
+      Order order = history;
+      order.push_back(suspicion.victim);
+      company_ = Sequence::of(order, 0, trials.executor().threads()).company();
+    }
     done_.symptom = trials.symptom(suspicion.victim, *suspicion.sighting.outcome);
     done_.outcome = *suspicion.sighting.outcome;
   }
@@ -28,6 +34,8 @@ class Confirming {
   }
 
  private:
+  enum class Whose : std::uint8_t { order, victim, company };
+
   bool brittle() const { return suspicion_.role == Role::brittle; }
 
   /// A stop leaves what ran until then.
@@ -63,27 +71,36 @@ class Confirming {
     run(more, in_turn_ ? more : 0);
   }
 
-  /// In turn, so that what ends processes for a while meets both alike.
+  /// In turn, so that what ends processes for a while meets both alike. What ends a process of
+  /// several may be any of them: each is run as often as the victim alone.
   void run(std::size_t in_order, std::size_t alone) {
     std::vector<TrialOrder> orders;
-    std::vector<bool> is_alone;
+    std::vector<Whose> whose;
     for (std::size_t i = 0; i < std::max(in_order, alone); ++i) {
       if (i < in_order) {
         const auto poison = suspicion_.sighting.poison + static_cast<unsigned>(in_order_++);
         orders.push_back({history_, poison % 2, brittle() ? 1 : kTwiceTheLimit});
         orders.back().order.push_back(suspicion_.victim);
-        is_alone.push_back(false);
+        whose.push_back(Whose::order);
       }
       if (i < alone) {
-        orders.push_back({{suspicion_.victim}, static_cast<unsigned>(alone_++ % 2),
+        orders.push_back({{suspicion_.victim},
+                          static_cast<unsigned>(alone_++ % 2),
                           brittle() ? kTwiceTheLimit * trials_.executor().threads() : 1});
-        is_alone.push_back(true);
+        whose.push_back(Whose::victim);
+        for (const std::size_t other : company_) {
+          orders.push_back({{other}, orders.back().last_poison});
+          whose.push_back(Whose::company);
+        }
       }
     }
     const std::vector<TrialRun> runs = trials_.run(orders);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       if (!runs[i].symptom.ran) continue;
-      is_alone[i] ? count_alone(runs[i].symptom) : count_in_order(runs[i]);
+      if (whose[i] == Whose::order) count_in_order(runs[i]);
+      if (whose[i] == Whose::victim) count_alone(runs[i].symptom);
+      if (whose[i] == Whose::company)
+        shown_alone_ = shown_alone_ || ends_process(runs[i].symptom.fingerprint);
     }
   }
 
@@ -115,6 +132,7 @@ class Confirming {
   const Order& history_;
   Trials& trials_;
   const bool in_turn_;
+  std::vector<std::size_t> company_;  ///< of the victim, where a process ended
   Confirmation done_;
   std::size_t in_order_ = 0;  ///< asked for so far
   std::size_t alone_ = 0;

@@ -74,10 +74,6 @@ Outcome unanswered(const Reply& reply, std::chrono::milliseconds limit) {
   return outcome;
 }
 
-bool ends_process(const Outcome& outcome) {
-  return outcome.status == Status::crashed || outcome.status == Status::timed_out;
-}
-
 void request_group(WorkerProcess& worker, const Sequence& sequence, const StepGroup& group,
                    const std::vector<std::string>& ids, const GroupLimits& limits,
                    SequenceResult& result) {

@@ -18,8 +18,6 @@ struct GroupLimits {
 /// The outcome of a request without an answer. interrupted: not_run.
 Outcome unanswered(const Reply& reply, std::chrono::milliseconds limit);
 
-bool ends_process(const Outcome& outcome);
-
 /// Enters the outcomes of the group's steps, and a snapshot, into `result`. `ids`: by case index.
 /// In a group of several, each has crashed or timed out when the process ends, and its detail says
 /// with how many.

@@ -5,6 +5,10 @@
 
 namespace parity {
 
+bool ends_process(const Outcome& outcome) {
+  return outcome.status == Status::crashed || outcome.status == Status::timed_out;
+}
+
 Sequence Sequence::of(std::span<const std::size_t> order, unsigned poison_phase,
                       std::size_t threads) {
   Sequence sequence;
@@ -30,6 +34,16 @@ std::vector<StepGroup> Sequence::groups() const {
   return groups;
 }
 
+std::vector<std::size_t> Sequence::company() const {
+  const StepGroup group = groups().back();
+  std::vector<std::size_t> company;
+  for (std::size_t i = group.begin; i + 1 < group.end; ++i)
+    if (steps[i].case_index != steps.back().case_index) company.push_back(steps[i].case_index);
+  std::ranges::sort(company);
+  company.erase(std::ranges::unique(company).begin(), company.end());
+  return company;
+}
+
 std::vector<std::size_t> Sequence::last_copies() const {
   const StepGroup group = groups().back();
   std::vector<std::size_t> copies = {group.end - 1};
@@ -48,8 +62,7 @@ std::size_t SequenceResult::completed() const {
 bool SequenceResult::whole() const {
   const std::size_t steps = completed();
   if (steps == outcomes.size()) return true;
-  return steps > 0 && (outcomes[steps - 1].status == Status::crashed ||
-                       outcomes[steps - 1].status == Status::timed_out);
+  return steps > 0 && ends_process(outcomes[steps - 1]);
 }
 
 }  // namespace parity

@@ -47,6 +47,9 @@ struct Outcome {
   double milliseconds = 0;  ///< never enters a result
 };
 
+/// Where several ran at the same time, any of them may have done it.
+bool ends_process(const Outcome& outcome);
+
 /// One carrier as a worker handed it out; opaque to the parent (JSON text), given back by `set`.
 struct CarrierState {
   std::string carrier;
@@ -97,6 +100,8 @@ struct Sequence {
   /// The last step, then those at the same time that run the same case: what any of them shows,
   /// that case shows. Requires a step.
   std::vector<std::size_t> last_copies() const;
+  /// The other cases that run at the same time as the last, each once, by index. Requires a step.
+  std::vector<std::size_t> company() const;
 };
 
 struct SequenceResult {

@@ -40,6 +40,7 @@ struct Count {
   Symptom symptom;
   bool machine = false;  ///< a starved machine may show what one of those that diverged did
   bool late = false;     ///< one of them did not end in time
+  bool ended = false;    ///< one of them ended the process
 };
 
 using Compare = std::function<Symptom(const Outcome&)>;
@@ -56,6 +57,7 @@ void count(Count& counted, const SequenceResult& result, const std::vector<std::
   if (symptom.fingerprint == Fingerprint::none) return;
   counted.machine = counted.machine || machine_may_show(symptom.fingerprint);
   counted.late = counted.late || symptom.fingerprint == Fingerprint::timeout;
+  counted.ended = counted.ended || ends_process(*outcome);
   if (counted.rate.hits++ > 0) return;
   counted.first = outcome;
   counted.symptom = symptom;
@@ -245,8 +247,21 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   const std::size_t victim = order.back();
   Replaying replaying(order, repeat, judge, executor);
   Replay done = replaying.run();
-  const std::optional<Kind> kind = replaying.kind();
+  std::optional<Kind> kind = replaying.kind();
   if (!kind) return done;
+
+  if (*kind == Kind::order_dependent && replaying.in_sequence().ended) {
+    const std::size_t runs = done.in_sequence.runs;
+    for (const std::size_t other : Sequence::of(order, 0, executor.threads()).company()) {
+      Replay alone = replay(cases, {other}, runs, judge, executor, program, suffix);
+      std::ranges::move(alone.sequences, std::back_inserter(done.sequences));
+      std::ranges::move(alone.results, std::back_inserter(done.results));
+      if (!alone.finding || !ends_process(alone.finding->fingerprint)) continue;
+      done.finding = std::move(alone.finding);
+      return done;
+    }
+    if (executor.stopped()) kind = Kind::unconfirmed;
+  }
 
   const bool in_order = replaying.in_sequence().first != nullptr;
   const Count& shown = in_order ? replaying.in_sequence() : replaying.alone();

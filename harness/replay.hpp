@@ -27,7 +27,9 @@ struct Replay {
 /// `order` holds indices into `cases` and is not empty. Each runs `repeat` times; where that does
 /// not tell order from chance, it goes on as a run does when it confirms a finding, so that both
 /// come to one verdict. One run of each is enough for a wrong answer, but not for what a starved
-/// machine may show. `suffix` is appended to the replay commands.
+/// machine may show. Where the process of several at the same time ends, the others of that group
+/// run alone as often: one that ends processes by itself is the finding, and of the last case
+/// nobody knows what it would have done. `suffix` is appended to the replay commands.
 Replay replay(std::span<const Case> cases, const Order& order, std::size_t repeat, Judge& judge,
               Executor& executor, const std::string& program, const std::string& suffix);
 

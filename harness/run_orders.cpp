@@ -13,10 +13,7 @@ namespace {
 
 /// Position of the step that ended the process; the number of steps where none did.
 std::size_t end_of(const SequenceResult& result) {
-  const auto ended =
-      std::find_if(result.outcomes.begin(), result.outcomes.end(), [](const Outcome& outcome) {
-        return outcome.status == Status::crashed || outcome.status == Status::timed_out;
-      });
+  const auto ended = std::ranges::find_if(result.outcomes, ends_process);
   return static_cast<std::size_t>(ended - result.outcomes.begin());
 }
 

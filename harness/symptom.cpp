@@ -28,8 +28,11 @@ bool is_bad(Verdict verdict) {
 }
 
 bool machine_may_show(Fingerprint fingerprint) {
-  return fingerprint == Fingerprint::crash || fingerprint == Fingerprint::timeout ||
-         fingerprint == Fingerprint::error;
+  return ends_process(fingerprint) || fingerprint == Fingerprint::error;
+}
+
+bool ends_process(Fingerprint fingerprint) {
+  return fingerprint == Fingerprint::crash || fingerprint == Fingerprint::timeout;
 }
 
 Symptom symptom_of(const Judgement& judgement, const Outcome& outcome, const Outcome* alone,

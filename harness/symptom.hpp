@@ -15,6 +15,9 @@ bool is_bad(Verdict verdict);
 /// shows these, too. Seen once, they say nothing about the order.
 bool machine_may_show(Fingerprint fingerprint);
 
+/// crash, timeout.
+bool ends_process(Fingerprint fingerprint);
+
 struct Symptom {
   Fingerprint fingerprint = Fingerprint::none;  ///< none: well
   Judgement judgement;                          ///< by reference and hygiene

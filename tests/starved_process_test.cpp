@@ -125,6 +125,46 @@ TEST(StarvedProcessTest, BeingALotSlowerIsTold) {
   }
 }
 
+/// Case 1 ends its process in a share `p` of all runs, and whoever runs beside it goes down with
+/// it.
+Leak ends_processes(double p, Answer answer, std::uint64_t seed) {
+  return [=](const SimulatedRun& run) {
+    return run.case_index == 1 && by_chance(p, run.execution, seed) ? answer : Answer::right;
+  };
+}
+
+TEST(StarvedProcessTest, GoingDownWithOneThatEndsProcessesAloneAccusesNoOrder) {
+  for (const Answer answer : {Answer::hang, Answer::crash})
+    for (const double p : {0.1, 0.3, 0.7, 1.0})
+      for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        SimulatedSuite suite(8);
+        SimulatedWorker worker(suite, ends_processes(p, answer, seed));
+        worker.host_threads = 2;
+        std::vector<Sequence> plan = order_and_alone();
+        plan.front() = Sequence::of(Order{2, 3, 4, 5, 1, 6}, 0, 2);
+        EXPECT_FALSE(accuses_order(investigate_plan(suite, worker, plan))) << p << ' ' << seed;
+        Judge judge = suite.judge();
+        const Replay again = replay(suite.cases(), {1, 6}, 4, judge, worker, "H", "");
+        EXPECT_TRUE(!again.finding || again.finding->kind != Kind::order_dependent)
+            << p << ' ' << seed;
+      }
+}
+
+TEST(StarvedProcessTest, AReplayNamesTheOneThatEndsProcessesAlone) {
+  SimulatedSuite suite(8);
+  SimulatedWorker worker(suite, ends_processes(1, Answer::crash, 0));
+  worker.host_threads = 2;
+  Judge judge = suite.judge();
+  const Replay again = replay(suite.cases(), {1, 6}, 1, judge, worker, "H", "");
+  ASSERT_TRUE(again.finding);
+  EXPECT_EQ(again.finding->kind, Kind::crash);
+  EXPECT_EQ(again.finding->victim, suite.id(1));
+  EXPECT_EQ(again.finding->sequence, ids(suite, {1}));
+  EXPECT_EQ(again.finding->alone, (Rate{7, 7}));
+  EXPECT_EQ(again.in_sequence, (Rate{7, 7}));
+  EXPECT_EQ(again.alone, (Rate{0, 7}));
+}
+
 TEST(StarvedProcessTest, ALeakThatEndsTheProcessIsToldByRunsInTurn) {
   for (const Answer answer : kOfTheMachine) {
     SimulatedSuite suite(12);
