@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <utility>
 
 #include "harness/attribute.hpp"
 #include "harness/chance.hpp"
-#include "harness/symptom.hpp"
+#include "harness/replay_runs.hpp"
 
 namespace parity {
 namespace {
@@ -17,91 +16,32 @@ namespace {
 /// With one more, enough to tell all from none.
 constexpr std::size_t kFewTries = kFewestTellingRuns - 1;
 
-/// What the case gives when it is well and alone: the commonest result; null when it never was.
-const Outcome* baseline_of(std::size_t victim, const std::vector<const Outcome*>& alone,
-                           Judge& judge) {
-  const Outcome* expected = nullptr;
-  std::ptrdiff_t most = 0;
-  for (const Outcome* candidate : alone) {
-    if (judge.judge(victim, *candidate).verdict != Verdict::passed) continue;
-    const std::ptrdiff_t votes = std::count_if(alone.begin(), alone.end(), [&](const Outcome* o) {
-      return o->outputs == candidate->outputs;
-    });
-    if (votes <= most) continue;
-    most = votes;
-    expected = candidate;
-  }
-  return expected;
-}
-
-struct Count {
-  Rate rate;
-  const Outcome* first = nullptr;  ///< the first that diverged, and what it showed
-  Symptom symptom;
-  bool machine = false;  ///< a starved machine may show what one of those that diverged did
-  bool late = false;     ///< one of them did not end in time
-  bool ended = false;    ///< one of them ended the process
-};
-
-using Compare = std::function<Symptom(const Outcome&)>;
-
-/// Of runs of the same case at the same time, one that diverged stands for all.
-void count(Count& counted, const SequenceResult& result, const std::vector<std::size_t>& copies,
-           const Compare& compare) {
-  const Outcome* outcome = &result.outcomes.back();
-  for (const std::size_t copy : copies)
-    if (compare(*outcome).fingerprint == Fingerprint::none) outcome = &result.outcomes[copy];
-  const Symptom symptom = compare(*outcome);
-  if (!symptom.ran) return;
-  ++counted.rate.runs;
-  if (symptom.fingerprint == Fingerprint::none) return;
-  counted.machine = counted.machine || machine_may_show(symptom.fingerprint);
-  counted.late = counted.late || symptom.fingerprint == Fingerprint::timeout;
-  counted.ended = counted.ended || ends_process(*outcome);
-  if (counted.rate.hits++ > 0) return;
-  counted.first = outcome;
-  counted.symptom = symptom;
-}
-
-/// All runs so far of a sequence and of its last case alone; one case is both. What is late on one
-/// side only is counted anew, with twice the other side's limit for that one: being a little slower
-/// than the limit is nobody's leak.
+/// Runs both sides until their counts tell. What is late on one side only is counted anew, with
+/// twice the other side's limit for that one: being a little slower than the limit is nobody's
+/// leak.
 class Replaying {
  public:
   Replaying(const Order& order, std::size_t repeat, Judge& judge, Executor& executor)
-      : order_(order), repeat_(repeat), judge_(judge), executor_(executor) {}
+      : repeat_(repeat), executor_(executor), runs_(order, judge, executor) {}
 
-  Replay run() {
+  void run() {
     run_until_told();
-    if (kind() == Kind::order_dependent && accused().late) {
-      const Count in_sequence = in_sequence_;
-      const Count alone = alone_;
-      if (well_only_after_others())
-        patience_alone_ = kTwiceTheLimit * executor_.threads();
-      else
-        patience_in_order_ = kTwiceTheLimit;
-      counted_from_ = done_.sequences.size();
-      in_order_runs_ = alone_runs_ = 0;
-      run_until_told();
-      if (executor_.stopped() || !kind()) {
-        in_sequence_ = in_sequence;
-        alone_ = alone;
-        barely_late_ = true;
-      }
-    }
-    done_.in_sequence = in_sequence_.rate;
-    done_.alone = alone_.rate;
-    return std::move(done_);
+    if (kind() != Kind::order_dependent || !accused().late) return;
+    const ReplayCount in_sequence = in_sequence_;
+    const ReplayCount alone = alone_;
+    well_only_after_others() ? runs_.begin_anew(1, kTwiceTheLimit * executor_.threads())
+                             : runs_.begin_anew(kTwiceTheLimit, 1);
+    run_until_told();
+    if (!executor_.stopped() && kind()) return;
+    in_sequence_ = in_sequence;
+    alone_ = alone;
+    barely_late_ = true;
   }
 
-  const Count& in_sequence() const { return in_sequence_; }
-  const Count& alone() const { return alone_; }
-  const Outcome* expected() const { return expected_; }
-
-  Symptom compare(const Outcome& outcome) const {
-    return symptom_of(judge_.judge(order_.back(), outcome), outcome, expected_,
-                      judge_.noise_permitted(order_.back()));
-  }
+  ReplayRuns& runs() { return runs_; }
+  const ReplayCount& in_sequence() const { return in_sequence_; }
+  const ReplayCount& alone() const { return alone_; }
+  bool barely_late() const { return barely_late_ && !executor_.stopped(); }
 
   /// The word for both counts together; nothing diverged: no kind.
   std::optional<Kind> kind() const {
@@ -124,15 +64,14 @@ class Replaying {
 
   void run_until_told() {
     for (More more{repeat_, repeat_}; more.in_order + more.alone > 0; more = more_runs()) {
-      run_in_turn(more);
-      count_all();
+      runs_.run_in_turn(more.in_order, more.alone);
+      in_sequence_ = runs_.in_sequence();
+      alone_ = runs_.alone();
     }
   }
 
-  bool one_case() const { return order_.size() == 1; }
-
   bool well_only_after_others() const {
-    return !one_case() && in_sequence_.rate.runs > 0 && in_sequence_.rate.hits == 0 &&
+    return !runs_.one_case() && in_sequence_.rate.runs > 0 && in_sequence_.rate.hits == 0 &&
            alone_.rate.hits > 0 && alone_.rate.hits == alone_.rate.runs;
   }
 
@@ -142,7 +81,7 @@ class Replaying {
     return well_only_after_others() ? Rate{sequence.runs, sequence.runs} : sequence;
   }
   /// The side that diverged where the other did not.
-  const Count& accused() const { return well_only_after_others() ? alone_ : in_sequence_; }
+  const ReplayCount& accused() const { return well_only_after_others() ? alone_ : in_sequence_; }
   bool machine() const { return accused().machine; }
 
   /// In turn, a machine that is starved for a while meets both alike; then those must be as many.
@@ -153,7 +92,7 @@ class Replaying {
   /// Where the order shows it every time, one run of each is all a person asked for; not for what
   /// a starved machine may show.
   bool undecided() const {
-    if (one_case() || shown().hits == 0) return false;
+    if (runs_.one_case() || shown().hits == 0) return false;
     if (alone_.rate.hits > 0 && !well_only_after_others()) return false;
     const bool always = shown().hits == shown().runs;
     return !(always && !machine()) && !told_from_chance(shown(), comparable_alone());
@@ -164,71 +103,30 @@ class Replaying {
     const bool always = shown().hits == shown().runs;
     const bool once = shown().hits == 1 || alone_.rate.hits == 1;
     // What happens all the time will go on; what was seen once is seen again or was an accident.
-    if ((always || once) && in_order_runs_ == repeat_) return {kFewTries, kFewTries};
+    if ((always || once) && runs_.asked_in_order() == repeat_) return {kFewTries, kFewTries};
     if (always || once) return {};
-    const Rate rate{shown().hits, in_order_runs_};
+    const Rate rate{shown().hits, runs_.asked_in_order()};
     const std::size_t in_order = order_runs_wanted(rate, machine() ? rate.runs : kMostRunsAlone);
     if (in_order > rate.runs)
-      return {in_order - rate.runs, in_order - std::min(in_order, alone_runs_)};
+      return {in_order - rate.runs, in_order - std::min(in_order, runs_.asked_alone())};
     const std::size_t alone = alone_runs_wanted(rate);
-    if (machine() || alone <= alone_runs_ || !told_from_chance(rate, alone)) return {};
-    return {0, alone - alone_runs_};
+    if (machine() || alone <= runs_.asked_alone() || !told_from_chance(rate, alone)) return {};
+    return {0, alone - runs_.asked_alone()};
   }
 
-  void run_in_turn(const More& more) {
-    std::vector<Sequence> sequences;
-    for (std::size_t i = 0; i < std::max(more.in_order, more.alone); ++i) {
-      if (i < more.in_order) {
-        sequences.push_back(Sequence::of(order_, in_order_runs_++ % 2, executor_.threads()));
-        sequences.back().patience = patience_in_order_;
-      }
-      if (i < more.alone && !one_case()) {
-        sequences.push_back(Sequence::of(std::vector{order_.back()}, alone_runs_++ % 2));
-        sequences.back().patience = patience_alone_;
-      }
-    }
-    std::vector<SequenceResult> results = executor_.execute(sequences);
-    std::ranges::move(sequences, std::back_inserter(done_.sequences));
-    std::ranges::move(results, std::back_inserter(done_.results));
-  }
-
-  void count_all() {
-    std::vector<const Outcome*> alone;
-    for (std::size_t i = counted_from_; i < done_.sequences.size(); ++i)
-      if (one_case() || done_.sequences[i].steps.size() == 1)
-        alone.push_back(&done_.results[i].outcomes.back());
-    expected_ = baseline_of(order_.back(), alone, judge_);
-    in_sequence_ = alone_ = Count{};
-    for (std::size_t i = counted_from_; i < done_.sequences.size(); ++i) {
-      const Sequence& sequence = done_.sequences[i];
-      const bool is_alone = !one_case() && sequence.steps.size() == 1;
-      count(is_alone ? alone_ : in_sequence_, done_.results[i], sequence.last_copies(),
-            [this](const Outcome& outcome) { return compare(outcome); });
-    }
-    if (one_case()) alone_ = in_sequence_;
-  }
-
-  const Order& order_;
   const std::size_t repeat_;
-  Judge& judge_;
   Executor& executor_;
-  Replay done_;
-  std::size_t in_order_runs_ = 0;  ///< asked for so far
-  std::size_t alone_runs_ = 0;
-  std::size_t patience_in_order_ = 1;
-  std::size_t patience_alone_ = 1;
-  std::size_t counted_from_ = 0;  ///< sequences before it do not count
-  bool barely_late_ = false;      ///< in time within twice the other side's limit
-  const Outcome* expected_ = nullptr;
-  Count in_sequence_;
-  Count alone_;
+  ReplayRuns runs_;
+  ReplayCount in_sequence_;  ///< that the verdict stands on
+  ReplayCount alone_;
+  bool barely_late_ = false;  ///< in time within twice the other side's limit
 };
 
 void name_state(Finding& finding, const Order& order, const Outcome& seen, Executor& executor,
-                const Replaying& replaying) {
+                const ReplayRuns& runs) {
   const Order history(order.begin(), order.end() - 1);
   const auto is_baseline = [&](const Outcome& outcome) {
-    const Symptom symptom = replaying.compare(outcome);
+    const Symptom symptom = runs.compare(outcome);
     return symptom.ran && symptom.fingerprint == Fingerprint::none;
   };
   const Attribution named = attribute(history, order.back(), seen, executor, is_baseline,
@@ -246,14 +144,20 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
               Executor& executor, const std::string& program, const std::string& suffix) {
   const std::size_t victim = order.back();
   Replaying replaying(order, repeat, judge, executor);
-  Replay done = replaying.run();
+  replaying.run();
+  ReplayRuns& runs = replaying.runs();
+  Replay done;
+  done.in_sequence = replaying.in_sequence().rate;
+  done.alone = replaying.alone().rate;
+  done.sequences = std::move(runs.sequences);
+  done.results = std::move(runs.results);
   std::optional<Kind> kind = replaying.kind();
   if (!kind) return done;
 
   if (*kind == Kind::order_dependent && replaying.in_sequence().ended) {
-    const std::size_t runs = done.in_sequence.runs;
+    const std::size_t as_often = done.in_sequence.runs;
     for (const std::size_t other : Sequence::of(order, 0, executor.threads()).company()) {
-      Replay alone = replay(cases, {other}, runs, judge, executor, program, suffix);
+      Replay alone = replay(cases, {other}, as_often, judge, executor, program, suffix);
       std::ranges::move(alone.sequences, std::back_inserter(done.sequences));
       std::ranges::move(alone.results, std::back_inserter(done.results));
       if (!alone.finding || !ends_process(alone.finding->fingerprint)) continue;
@@ -264,9 +168,9 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   }
 
   const bool in_order = replaying.in_sequence().first != nullptr;
-  const Count& shown = in_order ? replaying.in_sequence() : replaying.alone();
+  const ReplayCount& shown = in_order ? replaying.in_sequence() : replaying.alone();
   const Symptom& seen = shown.symptom;
-  const Outcome* expected = replaying.expected();
+  const Outcome* expected = runs.expected();
 
   Finding finding;
   finding.kind = *kind;
@@ -286,13 +190,14 @@ Replay replay(std::span<const Case> cases, const Order& order, std::size_t repea
   finding.detail = seen.detail;
   if (seen.fingerprint == Fingerprint::bits && expected)
     finding.detail = judge.first_difference(victim, *shown.first, *expected);
+  if (replaying.barely_late()) finding.detail += "; within twice that it ends";
   finding.replay = fmt::format("{} replay {} --repeat {}{}", program,
                                fmt::join(finding.sequence, " "), repeat, suffix);
   if (order.size() > 1)
     finding.contrast = fmt::format("{} replay {}{}", program, finding.victim, suffix);
   finding.not_probed = executor.abilities().not_probed;
   if (*kind == Kind::order_dependent && finding.role == Role::victim)
-    name_state(finding, order, *shown.first, executor, replaying);
+    name_state(finding, order, *shown.first, executor, runs);
   done.finding = std::move(finding);
   return done;
 }

@@ -110,6 +110,17 @@ TEST(StarvedProcessTest, BeingALittleSlowerThanTheLimitAccusesNoOrder) {
     }
 }
 
+TEST(StarvedProcessTest, AReplaySaysThatTwiceTheLimitIsEnough) {
+  SimulatedSuite suite(8);
+  SimulatedWorker worker(suite, slow(0.9, 1.5));
+  Judge judge = suite.judge();
+  const Replay again = replay(suite.cases(), {0, 6}, 1, judge, worker, "H", "");
+  ASSERT_TRUE(again.finding);
+  EXPECT_EQ(again.finding->kind, Kind::unstable);
+  EXPECT_EQ(again.finding->detail, "no answer; within twice that it ends");
+  EXPECT_EQ(again.in_sequence, (Rate{7, 7}));
+}
+
 TEST(StarvedProcessTest, BeingALotSlowerIsTold) {
   for (const std::size_t threads : {1, 4}) {
     SimulatedSuite suite(8);
