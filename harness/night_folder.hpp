@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace parity {
 
 class NightFolder {
  public:
-  /// A new one, which must not hold anything yet. Throws UsageError.
+  /// A new one, which must not hold anything yet but what a beginning that was cut off left. Throws
+  /// UsageError.
   NightFolder(const std::filesystem::path& path, const JournalHead& head);
   /// One that `build` began and nobody holds. Throws UsageError, DatasetError.
   NightFolder(const std::filesystem::path& path, const std::string& build);
@@ -31,8 +33,18 @@ class NightFolder {
   std::filesystem::path runs(const NightStep& step) const { return path_ / "runs" / step.file; }
   std::filesystem::path night() const { return path_ / "night.json"; }
 
-  /// Steps that ended, as record() has kept them.
-  std::vector<ReportedStep> ended() const;
+  /// Its next --resume finds these arguments. Throws DatasetError.
+  void keep_arguments(std::vector<std::string> arguments);
+
+  /// What the JSON of the step tells; nothing where there is none that reads whole.
+  std::optional<JoinedRuns> told(const NightStep& step) const;
+  /// Whether a step that ended with this code told all of it: nothing is left to go on with.
+  bool told_all(const NightStep& step, int exit_code) const;
+  /// Those of `steps` that record() has kept and that ended with a verdict, and told it. A damaged
+  /// record keeps none.
+  std::vector<ReportedStep> ended(const std::vector<NightStep>& steps) const;
+  /// The run of a step that was cut off; nothing where there is none.
+  std::optional<std::filesystem::path> begun(const NightStep& step) const;
   /// Throws DatasetError.
   void record(const JoinedRuns& night) const;
 
@@ -40,6 +52,8 @@ class NightFolder {
   std::filesystem::path file(const NightStep& step, const char* suffix) const {
     return path_ / (step.file + suffix);
   }
+  /// Throws UsageError.
+  void refuse_unless_empty() const;
   void lock();
 
   std::filesystem::path path_;

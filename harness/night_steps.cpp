@@ -43,17 +43,18 @@ std::vector<NightStep> all_steps(const Options& options) {
        .file = "full",
        .words = run_words({"run", "--suite", "full"}, options),
        .writes_json = true,
-       .keeps_journal = true,
+       .suite = Suite::full,
        .verdict_first = true},
       {.name = "permuted smoke",
        .file = "smoke",
        .words = run_words({"run", "--permute-order"}, options),
        .writes_json = true,
-       .keeps_journal = true,
+       .suite = Suite::smoke,
        .verdict_first = true},
       {.name = "golden verify",
        .file = "golden",
-       .words = {"golden", "verify", options.nightly.golden.string()}},
+       .words = {"golden", "verify", options.nightly.golden.string()},
+       .reads = options.nightly.golden},
       {.name = "selftest",
        .file = "selftest",
        .words = with_backend({"selftest"}, options),
@@ -62,6 +63,10 @@ std::vector<NightStep> all_steps(const Options& options) {
 }
 
 }  // namespace
+
+bool has_verdict(int exit_code) {
+  return exit_code == 0 || exit_code == 1 || exit_code == 3 || exit_code == 4;
+}
 
 std::string night_step_files() {
   Words files;
