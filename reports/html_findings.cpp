@@ -24,6 +24,14 @@ std::string list_markup(const std::vector<std::string>& words) {
   return fmt::format("<details><summary>all {}</summary>{}</details>", words.size(), list);
 }
 
+/// Of a case that is not the last of the sequence. Only where the order makes the difference is it
+/// accused of anything.
+std::string_view earlier_part(const Finding& finding) {
+  if (finding.kind != Kind::order_dependent)
+    return finding.threads > 1 ? "ran with or before" : "ran before";
+  return finding.role == Role::brittle ? "setter" : "polluter";
+}
+
 /// Each case of the sequence with its letter and what it is in it.
 std::string sequence_markup(const Finding& finding) {
   std::string items;
@@ -31,8 +39,7 @@ std::string sequence_markup(const Finding& finding) {
   const std::string& last = finding.sequence.empty() ? finding.victim : finding.sequence.back();
   for (const auto& [letter, id] : labels) {
     const bool victim = id == last;
-    std::string_view part = name(finding.role);
-    if (!victim) part = finding.role == Role::brittle ? "setter" : "polluter";
+    const std::string_view part = victim ? name(finding.role) : earlier_part(finding);
     items +=
         fmt::format("<li><b class=\"letter{}\">{}</b> <span class=\"part\">{}</span> {}</li>\n",
                     victim ? " last" : "", letter, part, html_code(id));
