@@ -21,11 +21,6 @@ double ratio(double error, double tolerance) {
   return tolerance > 0 ? error / tolerance : std::numeric_limits<double>::infinity();
 }
 
-/// NaN is worse than all else.
-double worse(double a, double b) {
-  return std::isnan(a) || a > b ? a : b;
-}
-
 }  // namespace
 
 std::string_view kernel_of(std::string_view id) {
@@ -52,9 +47,15 @@ std::optional<double> of_tolerance(const CaseSummary& summary) {
                         summary.verdict == Verdict::untrusted;
   if (!compared || summary.runs == 0) return std::nullopt;
   double worst = ratio(summary.error, summary.tolerance);
-  for (const OutputError& output : summary.outputs)
-    worst = worse(ratio(output.error, output.tolerance), worst);
+  for (const OutputError& output : summary.outputs) {
+    const double share = ratio(output.error, output.tolerance);
+    if (worse(share, worst)) worst = share;
+  }
   return worst;
+}
+
+bool worse(double a, double b) {
+  return std::isnan(a) ? !std::isnan(b) : a > b;
 }
 
 }  // namespace parity

@@ -85,13 +85,13 @@ std::string worst_figure(const JoinedRuns& joined) {
   for (const ReportedRun& run : joined.runs)
     for (const CaseSummary& summary : run.report.cases) {
       const auto share = of_tolerance(summary);
-      if (!share || (worst && *share <= *worst)) continue;
+      if (!share || (worst && !worse(*share, *worst))) continue;
       worst = share;
       id = summary.id;
     }
   if (!worst) return figure("Worst error", "none", "nothing was compared");
   return figure("Worst error", short_number(*worst),
-                fmt::format("{} the tolerance, {}", *worst > 1 ? "times" : "of", kernel_of(id)));
+                fmt::format("{} the tolerance, {}", *worst <= 1 ? "of" : "times", kernel_of(id)));
 }
 
 std::string figures(const JoinedRuns& joined) {

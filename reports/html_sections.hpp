@@ -57,6 +57,9 @@ std::string_view constant_of(std::string_view id, std::string_view axis);
 /// where nothing was compared.
 std::optional<double> of_tolerance(const CaseSummary& summary);
 
+/// Of two errors, whether the first is worse: NaN is worse than all else, infinity too.
+bool worse(double a, double b);
+
 /// Markup of a plot with its caption (text), and of the same as a table; of the table alone, with
 /// the reason, where gnuplot draws nothing.
 std::string html_plot(Gnuplot& gnuplot, const std::string& script, std::string_view name,

@@ -76,6 +76,25 @@ TEST(HtmlFindingTest, ABrittleCaseHasASetterAndPollutesNobody) {
   EXPECT_EQ(heat_map_section(joined, gnuplot).body, "");
 }
 
+TEST(HtmlFindingTest, WhoRanBeforeWhatHappensAloneTooIsNoPolluter) {
+  for (const Kind kind : {Kind::unstable, Kind::mismatch, Kind::hygiene, Kind::crash, Kind::timeout,
+                          Kind::error, Kind::unconfirmed}) {
+    JoinedRuns joined = ended_with(1);
+    Finding finding = leak_finding();
+    finding.kind = kind;
+    joined.runs[0].report.findings = {finding};
+    const std::string body = findings_section(joined).body;
+    EXPECT_TRUE(holds(body, "<b class=\"letter\">A</b> <span class=\"part\">ran before</span>"))
+        << name(kind);
+    EXPECT_FALSE(holds(body, "polluter")) << name(kind);
+    Gnuplot gnuplot;
+    EXPECT_EQ(heat_map_section(joined, gnuplot).body, "") << name(kind);
+    joined.runs[0].report.findings[0].threads = 2;
+    EXPECT_TRUE(
+        holds(findings_section(joined).body, "<span class=\"part\">ran with or before</span>"));
+  }
+}
+
 TEST(HtmlFindingTest, AWordIsNotSaidTwice) {
   const std::string body = findings_section(sample_night()).body;
   const std::string crash = body.substr(body.find("id=\"finding-3\""));
@@ -118,6 +137,31 @@ TEST(HtmlErrorTest, TheWorstOutputCounts) {
   EXPECT_DOUBLE_EQ(*of_tolerance(summary), 0.8);
   summary.outputs.push_back({.name = "x", .error = std::nan(""), .tolerance = 1e-5, .of_bound = 0});
   EXPECT_TRUE(std::isnan(*of_tolerance(summary))) << "NaN is worse than all else";
+}
+
+TEST(HtmlErrorTest, NanIsTheWorstErrorWhereverItStands) {
+  for (const bool first : {true, false}) {
+    JoinedRuns joined = ended_with(1);
+    std::vector<CaseSummary>& cases = joined.runs[0].report.cases;
+    cases = {passed_case("k/q=f32/d=1,ppc=1/a", 2e-6), passed_case("k/q=f32/d=2,ppc=1/b", 4e-6)};
+    cases[first ? 0 : 1].error = std::nan("");
+    const std::string worst = first ? "d=1,ppc=1/<wbr/>a" : "d=2,ppc=1/<wbr/>b";
+    EXPECT_TRUE(holds(html_headline(joined), "<dd><b>nan</b> <span>times the tolerance, k</span>"));
+    Gnuplot gnuplot;
+    for (const std::string& body :
+         {errors_section(joined, gnuplot).body, ppc_section(joined, gnuplot).body}) {
+      EXPECT_TRUE(holds(body, "<td class=\"number\">nan</td>")) << body;
+      EXPECT_TRUE(holds(body, worst)) << body;
+    }
+    cases[0].outputs = {{.name = "out", .error = 0, .tolerance = 1e-5, .of_bound = 0.5},
+                        {.name = "lse", .error = 0, .tolerance = 1e-5, .of_bound = 0.25}};
+    cases[0].outputs[first ? 0 : 1].of_bound = std::nan("");
+    cases[0].error = 9;
+    cases.pop_back();
+    EXPECT_TRUE(holds(errors_section(joined, gnuplot).body,
+                      "<td class=\"number\">9e5</td><td class=\"number\">nan</td>"))
+        << errors_section(joined, gnuplot).body;
+  }
 }
 
 TEST(HtmlErrorTest, PpcStandsInOrderOfItsValuesThenWords) {
