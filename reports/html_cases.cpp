@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 #include "reports/plot.hpp"

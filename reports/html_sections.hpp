@@ -18,8 +18,6 @@ struct HtmlSection {
   std::string count;    ///< text beside its link: "25"; may be empty
 };
 
-/// "ORDER-DEPENDENT".
-std::string_view verdict_word(const JoinedRuns& joined);
 /// Text: "3 of 64 cases passed, 61 failed; 25 findings (planted: weak_module_key)".
 std::string verdict_sentence(const JoinedRuns& joined);
 /// Markup of the page's head: verdict, sentence, first finding, key figures.

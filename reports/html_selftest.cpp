@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 #include "reports/plot.hpp"

@@ -1,7 +1,10 @@
 // What every writer writes: one run, or several joined with what ran beside them. Plain values.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/finding.hpp"
@@ -47,5 +50,23 @@ struct JoinedRuns {
 /// The most serious of 5, 3, 1, 4 among runs, selftests and steps; an exit code that is none of
 /// these and not 0 counts as 5. Nothing to judge by gives 2.
 int exit_code(const JoinedRuns& joined);
+
+/// "ORDER-DEPENDENT": the word of a page's head, the same in every format. INTERRUPTED only where a
+/// run or a selftest says that it was stopped.
+std::string_view verdict_word(const JoinedRuns& joined);
+/// Of one run by itself.
+std::string_view verdict_word(const RunReport& report);
+
+template <typename Holds>
+bool any_run(const JoinedRuns& joined, const Holds& holds) {
+  return std::ranges::any_of(joined.runs,
+                             [&](const ReportedRun& run) { return holds(run.report); });
+}
+
+/// Every case passed, some ran more than once, and none has ever shown other bits.
+bool same_bits_everywhere(std::span<const ReportedRun> runs);
+
+/// Cases without a verdict of `passed` that no finding speaks of; pointers into `report`.
+std::vector<const CaseSummary*> cases_without_finding(const RunReport& report);
 
 }  // namespace parity

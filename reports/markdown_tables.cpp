@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/markdown_text.hpp"
 
 namespace parity {
@@ -12,10 +13,6 @@ namespace {
 
 constexpr std::size_t kRows = 50;
 constexpr std::size_t kListed = 6;  ///< words of a cell
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string_view meaning(int code) {
   switch (code) {

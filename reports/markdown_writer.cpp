@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <ostream>
-#include <set>
 
 #include "reports/finding_sentence.hpp"
 #include "reports/markdown_tables.hpp"
@@ -22,23 +21,6 @@ constexpr std::size_t kListedCases = 20;  ///< cases that are not passed and sta
 /// A job summary of GitHub's takes 1 MiB. Findings end earlier: the tables behind them want room.
 constexpr std::size_t kRoom = 1000000;
 constexpr std::size_t kRoomOfFindings = 700000;
-
-std::string_view verdict_word(int code) {
-  switch (code) {
-    case 0:
-      return "PASSED";
-    case 1:
-      return "FAILED";
-    case 2:
-      return "NOTHING RAN";
-    case 3:
-      return "ORDER-DEPENDENT";
-    case 4:
-      return "UNSTABLE";
-    default:
-      return "NOT CONCLUDED";
-  }
-}
 
 std::string selftest_text(const SelftestReport& report) {
   std::string text = fmt::format(
@@ -79,20 +61,13 @@ std::string finding_text(std::size_t number, const Finding& finding) {
   return text + "\n";
 }
 
-/// Cases without a verdict of `passed` that no finding speaks of.
 std::string other_cases(const RunReport& report) {
-  std::set<std::string_view> told;
-  for (const Finding& finding : report.findings) {
-    told.insert(finding.victim);
-    told.insert(finding.also.begin(), finding.also.end());
-  }
   std::string text;
   std::size_t others = 0;
-  for (const CaseSummary& summary : report.cases) {
-    if (summary.verdict == Verdict::passed || told.contains(summary.id)) continue;
+  for (const CaseSummary* summary : cases_without_finding(report)) {
     if (++others > kListedCases) continue;
-    const std::string why = markdown_text(summary.detail, 300);
-    text += fmt::format("- {} {}{}{}\n", name(summary.verdict), markdown_code(summary.id),
+    const std::string why = markdown_text(summary->detail, 300);
+    text += fmt::format("- {} {}{}{}\n", name(summary->verdict), markdown_code(summary->id),
                         why.empty() ? "" : ": ", why);
   }
   if (others > kListedCases) text += fmt::format("- and {} more\n", others - kListedCases);
@@ -144,7 +119,7 @@ std::string verdict(const JoinedRuns& joined) {
         std::ranges::count(run.report.cases, Verdict::passed, &CaseSummary::verdict));
     findings += run.report.findings.size();
   }
-  std::string text = fmt::format("# parity: {}\n\n", verdict_word(code));
+  std::string text = fmt::format("# parity: {}\n\n", verdict_word(joined));
   if (!joined.runs.empty())
     text += fmt::format("{} of {} cases passed; findings: {}. ", well, cases, findings);
   text += fmt::format("Exit code {}.", code);
