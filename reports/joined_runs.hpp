@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,7 @@ struct JoinedRuns {
   std::vector<ReportedSelftest> selftests;
   std::vector<ReportedStep> steps;
   std::vector<KernelTime> times;
+  std::vector<std::filesystem::path> files;  ///< that it was read from, so that none counts twice
 };
 
 /// The most serious of 5, 3, 1, 4 among runs, selftests and steps; an exit code that is none of

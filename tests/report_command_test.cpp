@@ -93,7 +93,7 @@ TEST_F(ReportCommandTest, AFileThatIsNoReportIsRefusedAndNothingWritten) {
                  "cut.json is cut off: its JSON does not end; give a report as it was written");
   EXPECT_FALSE(fs::exists(path("j.xml")));
   expect_refused(path("absent.json"), 5, "absent.json cannot be read: No such file");
-  expect_refused(sound + " " + sound, 2, "run.json holds what ");
+  expect_refused(sound + " " + sound, 2, "run.json is given twice; give each report once");
 }
 
 TEST_F(ReportCommandTest, APageReplacesNoInputAndNoOtherPage) {
