@@ -9,6 +9,7 @@
 #include "reports/markdown_tables.hpp"
 #include "reports/markdown_text.hpp"
 #include "reports/report.hpp"
+#include "reports/selftest_writer.hpp"
 
 namespace parity {
 namespace {
@@ -31,11 +32,15 @@ std::string selftest_text(const SelftestReport& report) {
   if (report.interrupted) text += "Interrupted: the rest did not run.\n";
   std::string rows;
   std::size_t wrong = 0;
-  for (const SelftestRow& row : report.rows)
-    for (const std::string& why : {row.missing, row.worker_error})
+  for (const SelftestRow& row : report.rows) {
+    if (!row.applicable || right(row)) continue;
+    const bool unsaid = row.missing.empty() && row.worker_error.empty();
+    for (const std::string& why :
+         {unsaid ? std::string(result_word(row)) : row.missing, row.worker_error})
       if (!why.empty() && ++wrong <= kRowsWrong)
         rows += fmt::format("- {}: {}, again: {}\n", markdown_code(row.name),
                             markdown_text(why, 300), markdown_code(row.command));
+  }
   if (wrong > kRowsWrong) rows += fmt::format("- and {} more\n", wrong - kRowsWrong);
   return text + (rows.empty() ? "" : "\n" + rows) + "\n";
 }

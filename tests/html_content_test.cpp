@@ -210,7 +210,7 @@ TEST(HtmlSelftestTest, MissedPlantsAndFalseAccusationsAreTold) {
   const HtmlSection section = selftest_section(joined);
   EXPECT_EQ(section.count, "2 wrong");
   EXPECT_TRUE(holds(section.body, "<span class=\"badge bad\">missed</span>"));
-  EXPECT_TRUE(holds(section.body, "<span class=\"badge bad\">accused</span>"));
+  EXPECT_TRUE(holds(section.body, "<span class=\"badge bad\">falsely accused</span>"));
   EXPECT_TRUE(holds(section.body, "no finding at all"));
 }
 
