@@ -92,7 +92,7 @@ std::string markdown_steps(const JoinedRuns& joined) {
   return table({"step", "exit code", "said", "command"}, joined.steps,
                [](const ReportedStep& step) -> std::vector<std::string> {
                  return {markdown_text(step.name, 200), fmt::format("{}", step.exit_code),
-                         markdown_text(step.said, 300), markdown_code(step.command)};
+                         markdown_text(step.said, 300), markdown_inline_command(step.command)};
                });
 }
 

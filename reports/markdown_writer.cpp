@@ -39,7 +39,7 @@ std::string selftest_text(const SelftestReport& report) {
          {unsaid ? std::string(result_word(row)) : row.missing, row.worker_error})
       if (!why.empty() && ++wrong <= kRowsWrong)
         rows += fmt::format("- {}: {}, again: {}\n", markdown_code(row.name),
-                            markdown_text(why, 300), markdown_code(row.command));
+                            markdown_text(why, 300), markdown_inline_command(row.command));
   }
   if (wrong > kRowsWrong) rows += fmt::format("- and {} more\n", wrong - kRowsWrong);
   return text + (rows.empty() ? "" : "\n" + rows) + "\n";
