@@ -172,6 +172,13 @@ std::string step_lines(const ReportedStep& step) {
   return text;
 }
 
+std::string time_line(const KernelTime& time) {
+  const std::string device = device_text(time);
+  return fmt::format("{:>12.1f} us  {:>4.0f} % of the ceiling  {}{}\n", time.nanoseconds * 1e-3,
+                     time.of_ceiling * 100, time.benchmark,
+                     device.empty() ? "" : " (" + device + ")");
+}
+
 class ConsoleWriter final : public ReportWriter {
  public:
   explicit ConsoleWriter(bool colour) : colour_(colour) {}
@@ -190,9 +197,7 @@ class ConsoleWriter final : public ReportWriter {
     }
     if (!joined.steps.empty() || !joined.times.empty()) out << gap;
     for (const ReportedStep& step : joined.steps) out << step_lines(step);
-    for (const KernelTime& time : joined.times)
-      out << fmt::format("{:>12.1f} us  {:>4.0f} % of the ceiling  {}\n", time.nanoseconds * 1e-3,
-                         time.of_ceiling * 100, time.benchmark);
+    for (const KernelTime& time : joined.times) out << time_line(time);
   }
 
  private:

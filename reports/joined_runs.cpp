@@ -78,6 +78,11 @@ std::string_view verdict_word(const RunReport& report) {
   return verdict_word(alone);
 }
 
+std::string device_text(const KernelTime& time) {
+  const bool both = !time.backend.empty() && !time.device.empty();
+  return time.backend + (both ? ", " : "") + time.device;
+}
+
 bool same_bits_everywhere(std::span<const ReportedRun> runs) {
   bool again = false;
   for (const ReportedRun& run : runs)

@@ -33,12 +33,17 @@ struct ReportedStep {
 
 /// One line of Google Benchmark's JSON, of a kernel on a GPU or on the host backend.
 struct KernelTime {
-  std::string kernel;      ///< "paged_decode_v2"
-  std::string dtypes;      ///< "q=bf16,k=bf16,v=bf16"
-  std::string benchmark;   ///< its whole name
-  double nanoseconds = 0;  ///< of one launch
-  double of_ceiling = 0;   ///< time of reading the same bytes once, as a share of that; 0: unknown
+  std::string kernel;          ///< "paged_decode_v2"
+  std::string dtypes = {};     ///< "q=bf16,k=bf16,v=bf16"; empty: not told
+  std::string benchmark = {};  ///< its whole name
+  double nanoseconds = 0;      ///< of one launch
+  double of_ceiling = 0;  ///< time of reading the same bytes once, as a share of that; 0: unknown
+  std::string backend = {};  ///< "cuda"; empty: not told
+  std::string device = {};   ///< its name; empty: not told
 };
+
+/// "cuda, NVIDIA H200"; empty: not told.
+std::string device_text(const KernelTime& time);
 
 struct JoinedRuns {
   std::string commit;  ///< of the source tree; empty: not told

@@ -127,10 +127,13 @@ std::string markdown_environment(const JoinedRuns& joined) {
 }
 
 std::string markdown_times(const JoinedRuns& joined) {
-  return table({"kernel", "dtypes", "bench", "µs", "of the ceiling"}, joined.times,
-               [](const KernelTime& time) -> std::vector<std::string> {
-                 return {markdown_code(time.kernel), markdown_code(time.dtypes),
+  return table({"kernel", "dtypes", "bench", "backend", "device", "µs", "of the ceiling"},
+               joined.times, [](const KernelTime& time) -> std::vector<std::string> {
+                 return {markdown_code(time.kernel),
+                         markdown_code(time.dtypes),
                          markdown_code(time.benchmark),
+                         markdown_code(time.backend),
+                         markdown_text(time.device, 200),
                          fmt::format("{:.1f}", time.nanoseconds * 1e-3),
                          time.of_ceiling > 0 ? fmt::format("{:.0f} %", time.of_ceiling * 100) : ""};
                });

@@ -188,6 +188,23 @@ TEST(HtmlTimesTest, WithoutTimesThePageSaysHowToGiveThem) {
                     "<code>harness report run.json bench.json --html page.html</code>"));
 }
 
+TEST(HtmlTimesTest, TimesOfTwoDevicesAreToldApart) {
+  JoinedRuns joined = sample_night();
+  joined.times[1] = joined.times[0];
+  Gnuplot gnuplot;
+  std::string body = times_section(joined, gnuplot).body;
+  EXPECT_EQ(test::count_of(body, "<td>cuda, Test GPU</td>"), 2u);
+  EXPECT_TRUE(holds(body, ">paged_decode_v2 q=bf16,k=bf16,v=bf16</text>")) << body;
+  joined.times[1].backend = "host";
+  joined.times[1].device = "";
+  body = times_section(joined, gnuplot).body;
+  EXPECT_TRUE(holds(body, "<td>host</td>"));
+  EXPECT_TRUE(holds(body, ">paged_decode_v2 q=bf16,k=bf16,v=bf16 host</text>")) << body;
+  EXPECT_TRUE(holds(body, ">paged_decode_v2 q=bf16,k=bf16,v=bf16 cuda, Test GPU</text>")) << body;
+  joined.times[0].backend = joined.times[0].device = "";
+  EXPECT_TRUE(holds(times_section(joined, gnuplot).body, "<td>not told</td>"));
+}
+
 TEST(HtmlRunsTest, WhatIsNotToldIsNotCalledNone) {
   JoinedRuns joined = ended_with(0);
   joined.runs[0].report.not_probed.clear();

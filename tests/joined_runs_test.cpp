@@ -80,7 +80,7 @@ TEST(JoinedRunsTest, EveryWriterHasTheSameWord) {
 TEST(JoinedRunsTest, NothingToJudgeByIsNoPass) {
   EXPECT_EQ(exit_code(JoinedRuns{}), 2);
   JoinedRuns times;
-  times.times.push_back({"paged_decode_v1", "q=f32", "decode", 1000, 0.5});
+  times.times.push_back({.kernel = "paged_decode_v1", .nanoseconds = 1000, .of_ceiling = 0.5});
   EXPECT_EQ(exit_code(times), 2);
 }
 

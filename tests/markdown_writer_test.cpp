@@ -80,7 +80,13 @@ TEST(MarkdownWriterTest, NightAndSelftestInFull) {
   joined.selftests = {{"s.json", selftest()}};
   joined.steps = {{"audit", "harness audit", 0, "62 modules"},
                   {"golden verify", "harness golden verify a|b.h5", 1, "2 of 64 cases differ"}};
-  joined.times = {{"paged_decode_v2", "q=bf16,k=bf16,v=bf16", "paged_decode_v2/rows:8", 2500, 0.5}};
+  joined.times = {{.kernel = "paged_decode_v2",
+                   .dtypes = "q=bf16,k=bf16,v=bf16",
+                   .benchmark = "paged_decode_v2/rows:8",
+                   .nanoseconds = 2500,
+                   .of_ceiling = 0.5,
+                   .backend = "cuda",
+                   .device = "Test GPU"}};
   EXPECT_EQ(markdown(joined), R"md(# parity: WORKER ERROR
 
 Exit code 5.
@@ -97,9 +103,9 @@ Selftest on `host`: 1 of 1 plants found, 0 exactly named; false accusations: 0; 
 
 ## Times
 
-| kernel | dtypes | bench | µs | of the ceiling |
-| --- | --- | --- | --- | --- |
-| `paged_decode_v2` | `q=bf16,k=bf16,v=bf16` | `paged_decode_v2/rows:8` | 2.5 | 50 % |
+| kernel | dtypes | bench | backend | device | µs | of the ceiling |
+| --- | --- | --- | --- | --- | --- | --- |
+| `paged_decode_v2` | `q=bf16,k=bf16,v=bf16` | `paged_decode_v2/rows:8` | `cuda` | Test GPU | 2.5 | 50 % |
 
 )md");
 }

@@ -82,6 +82,20 @@ TEST_F(ReportReaderTest, TimesAreThoseOfKernelsAndOfSeveralRepetitionsTheMedian)
   EXPECT_EQ(joined.times[0].of_ceiling, 0.5);
   EXPECT_EQ(joined.times[1].dtypes, "logits=f32");
   EXPECT_EQ(joined.times[1].nanoseconds, 7e6);
+  for (const KernelTime& time : joined.times) {
+    EXPECT_EQ(time.backend, "cuda");
+    EXPECT_EQ(time.device, "Test GPU");
+  }
+}
+
+TEST_F(ReportReaderTest, TimesThatTellNeitherDtypesNorDeviceGetNone) {
+  Json json = Json::parse(kBenches);
+  json["context"].erase("backend");
+  json["context"].erase("device");
+  json["benchmarks"][0]["label"] = "q=f32: splits of 4";
+  json["benchmarks"][2].erase("label");
+  for (const KernelTime& time : read(json.dump()).times)
+    EXPECT_EQ(time.dtypes + time.backend + time.device, "") << time.benchmark;
 }
 
 TEST_F(ReportReaderTest, ABenchThatFailedIsNotLeftOut) {
