@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/reported_case.hpp"
 #include "reports/schema_readers.hpp"
 
 namespace parity {
@@ -23,7 +24,7 @@ std::string text_or_none(const JsonValue& json, std::string_view key) {
 }
 
 /// The word of the label that parity_bench writes them into: "dtypes:q=bf16,k=e4m3,v=e4m3".
-std::string dtypes_of(const JsonValue& bench) {
+std::string told_dtypes(const JsonValue& bench) {
   constexpr std::string_view kKey = "dtypes:";
   const std::string label = text_or_none(bench, "label");
   if (!label.starts_with(kKey)) return "";
@@ -55,8 +56,8 @@ std::vector<KernelTime> read_times(const JsonValue& json) {
                       one.at("error_message").text()));
     if (!one.has("of_ceiling") || !counts(one)) continue;
     KernelTime time;
-    time.kernel = name.substr(0, name.find('/'));
-    time.dtypes = dtypes_of(one);
+    time.kernel = kernel_of(name);
+    time.dtypes = told_dtypes(one);
     time.benchmark = name;
     time.nanoseconds = positive(one.at("real_time")) * nanoseconds_of(one.at("time_unit"));
     time.of_ceiling = positive(one.at("of_ceiling"));

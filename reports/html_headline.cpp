@@ -7,6 +7,7 @@
 #include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {

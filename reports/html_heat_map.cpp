@@ -9,6 +9,7 @@
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 #include "reports/plot.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/html_sections.hpp"
+#include "reports/reported_case.hpp"
 #include "tests/html_page.hpp"
 #include "tests/sample_night.hpp"
 

@@ -1,8 +1,8 @@
-// What the parts of the page ask of a case: the words of its id, and how far it is off.
+#include "reports/reported_case.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "reports/html_sections.hpp"
 
 namespace parity {
 namespace {
