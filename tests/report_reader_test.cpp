@@ -107,6 +107,19 @@ TEST_F(ReportReaderTest, ABenchThatFailedIsNotLeftOut) {
             "repair it, or leave it out; give a report as it was written");
 }
 
+/// As Google Benchmark writes it: without counters and with a time of 0.
+TEST_F(ReportReaderTest, AKernelWhoseBenchFailedIsNotLeftOutWithItsCounters) {
+  Json json = Json::parse(kBenches);
+  Json& kernel = json["benchmarks"][0];
+  kernel["error_occurred"] = true;
+  kernel["error_message"] = "out is all zero";
+  kernel["real_time"] = 0;
+  kernel.erase("of_ceiling");
+  EXPECT_TRUE(
+      refusal(json.dump()).starts_with("at benchmarks[0]: the bench paged_decode_v2/rows:8/"))
+      << refusal(json.dump());
+}
+
 TEST_F(ReportReaderTest, EqualReportsOfTwoMachinesAreJoined) {
   JoinedRuns night;
   night.commit = "9ff470d";
