@@ -84,8 +84,8 @@ void Descriptor::reset() noexcept {
 Descriptor above_standard(int number) {
   const int high = fcntl(number, F_DUPFD_CLOEXEC, kFirstFree);
   if (high < 0) {
-    throw DeviceError(
-        fmt::format("no descriptor for a worker: {}; raise `ulimit -n`", std::strerror(errno)));
+    throw DeviceError(fmt::format("no descriptor for a child process: {}; raise `ulimit -n`",
+                                  std::strerror(errno)));
   }
   return Descriptor(high);
 }
@@ -94,7 +94,7 @@ Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw DeviceError(
-        fmt::format("no pipe for a worker: {}; raise `ulimit -n`", std::strerror(errno)));
+        fmt::format("no pipe for a child process: {}; raise `ulimit -n`", std::strerror(errno)));
   }
   const Descriptor read_end(ends[0]);
   const Descriptor write_end(ends[1]);
@@ -112,7 +112,7 @@ ChildProcess::ChildProcess(const std::string& command, const std::vector<std::st
     become(argument_pointers.data(), environment_pointers.data(), descriptors, parent);
   }
   if (pid_ < 0) {
-    throw DeviceError(fmt::format("cannot start a worker process: {}", std::strerror(errno)));
+    throw DeviceError(fmt::format("cannot start a child process: {}", std::strerror(errno)));
   }
   setpgid(pid_, pid_);  // here too, so that the group is there whoever runs first
 }

@@ -22,7 +22,9 @@ std::size_t SelftestReport::plants_found() const {
 }
 
 std::size_t SelftestReport::plants_named() const {
-  return count(*this, [](const SelftestRow& row) { return !row.control && row.missing.empty(); });
+  return count(*this, [](const SelftestRow& row) {
+    return !row.control && row.found && row.missing.empty();
+  });
 }
 
 std::size_t SelftestReport::false_accusations() const {
@@ -34,7 +36,7 @@ int exit_code(const SelftestReport& report) {
   if (report.interrupted) return 5;
   if (any([](const SelftestRow& row) { return !row.worker_error.empty(); })) return 5;
   if (report.false_accusations() > 0) return 3;
-  return any([](const SelftestRow& row) { return !row.missing.empty(); }) ? 1 : 0;
+  return any([](const SelftestRow& row) { return !row.found || !row.missing.empty(); }) ? 1 : 0;
 }
 
 }  // namespace parity

@@ -1,8 +1,10 @@
 // Times of kernels out of the JSON that Google Benchmark writes for tests/bench/.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "reports/reported_case.hpp"
 #include "reports/schema_readers.hpp"
 
 namespace parity {
@@ -17,28 +19,16 @@ double nanoseconds_of(const JsonValue& unit) {
   unit.refuse("is none of ns, us, ms, s");
 }
 
-/// What stands behind `key`, up to the next slash; empty: nothing does.
-std::string part_behind(const std::string& name, std::string_view key) {
-  const std::size_t at = name.find(key);
-  if (at == std::string::npos) return "";
-  const std::size_t from = at + key.size();
-  return name.substr(from, name.find('/', from) - from);
+std::string text_or_none(const JsonValue& json, std::string_view key) {
+  return json.has(key) ? json.at(key).text() : "";
 }
 
-/// A bench names only what is not bf16 (DecodeShape), a sampler's its one dtype.
-std::string dtypes_of(const std::string& kernel, const std::string& name) {
-  if (kernel.starts_with("paged_decode")) {
-    const std::string pool = part_behind(name, "/pool:");
-    return fmt::format("q=bf16,k={0},v={0}", pool.empty() ? "bf16" : pool);
-  }
-  if (kernel == "split_kv_merge") return "v=f32,out=bf16";
-  const std::string_view axis = kernel == "gumbel_max_sample"  ? "logits"
-                                : kernel == "rejection_sample" ? "probs"
-                                                               : "";
-  for (const char* dtype : {"f32", "bf16", "f16"})
-    if (!axis.empty() && name.find(fmt::format("/{}/", dtype)) != std::string::npos)
-      return fmt::format("{}={}", axis, dtype);
-  return "";
+/// The word of the label that parity_bench writes them into: "dtypes:q=bf16,k=e4m3,v=e4m3".
+std::string told_dtypes(const JsonValue& bench) {
+  constexpr std::string_view kKey = "dtypes:";
+  const std::string label = text_or_none(bench, "label");
+  if (!label.starts_with(kKey)) return "";
+  return label.substr(kKey.size(), std::min(label.find(' '), label.size()) - kKey.size());
 }
 
 double positive(const JsonValue& json) {
@@ -57,6 +47,7 @@ bool counts(const JsonValue& json) {
 
 std::vector<KernelTime> read_times(const JsonValue& json) {
   std::vector<KernelTime> times;
+  const JsonValue context = json.at("context");
   for (const JsonValue& one : json.at("benchmarks").list()) {
     const std::string name = one.at("run_name").text();
     if (one.has("error_occurred") && one.at("error_occurred").flag())
@@ -65,11 +56,13 @@ std::vector<KernelTime> read_times(const JsonValue& json) {
                       one.at("error_message").text()));
     if (!one.has("of_ceiling") || !counts(one)) continue;
     KernelTime time;
-    time.kernel = name.substr(0, name.find('/'));
-    time.dtypes = dtypes_of(time.kernel, name);
+    time.kernel = kernel_of(name);
+    time.dtypes = told_dtypes(one);
     time.benchmark = name;
     time.nanoseconds = positive(one.at("real_time")) * nanoseconds_of(one.at("time_unit"));
     time.of_ceiling = positive(one.at("of_ceiling"));
+    time.backend = text_or_none(context, "backend");
+    time.device = text_or_none(context, "device");
     times.push_back(std::move(time));
   }
   if (times.empty())

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 #include <ostream>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,10 +21,6 @@ namespace {
 constexpr std::size_t kListed = 6;        ///< other victims and exposed functions, each
 constexpr std::size_t kListedCases = 10;  ///< cases that are not passed and stand in no finding
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -33,8 +28,8 @@ std::string joined(const std::vector<std::string>& words) {
 /// One report on one stream.
 class Console {
  public:
-  Console(const RunReport& report, std::ostream& out, bool colour)
-      : report_(report), out_(out), colour_(colour) {}
+  Console(const ReportedRun& run, std::ostream& out, bool colour)
+      : run_(run), report_(run.report), out_(out), colour_(colour) {}
 
   void write() const {
     verdict();
@@ -68,36 +63,21 @@ class Console {
     if (words.size() > kListed) line("", fmt::format("and {} more", words.size() - kListed));
   }
 
-  /// Every case passed, some ran more than once, and none has ever shown other bits.
-  bool same_bits_everywhere() const {
-    const auto steady = [](const CaseSummary& c) {
-      return c.verdict == Verdict::passed && c.distinct_bits == 1;
-    };
-    const auto again = [](const CaseSummary& c) { return c.runs > 1; };
-    return std::ranges::all_of(report_.cases, steady) && std::ranges::any_of(report_.cases, again);
-  }
-
-  std::pair<std::string_view, std::string_view> word_and_colour() const {
+  std::string_view colour() const {
     switch (report_.exit_code) {
       case 0:
-        return {"PASSED", "1;32"};
-      case 2:
-        return {"NOTHING RAN", "1;31"};
-      case 3:
-        return {"ORDER-DEPENDENT", "1;31"};
+        return "1;32";
       case 4:
-        return {report_.interrupted ? "INTERRUPTED" : "UNSTABLE", "1;33"};
       case 5:
-        return {report_.worker_error.empty() ? "INTERRUPTED" : "WORKER ERROR", "1;33"};
+        return "1;33";
       default:
-        return {"FAILED", "1;31"};
+        return "1;31";
     }
   }
 
   void verdict() const {
     std::map<Verdict, std::size_t> counts;
     for (const CaseSummary& summary : report_.cases) ++counts[summary.verdict];
-    const auto [word, code] = word_and_colour();
     std::string text = fmt::format(": {} of {} passed", counts[Verdict::passed],
                                    plural(report_.cases.size(), "case"));
     for (const auto& [verdict, count] : counts) {
@@ -107,12 +87,12 @@ class Console {
     }
     if (!report_.findings.empty()) {
       text += "; " + plural(report_.findings.size(), "finding");
-    } else if (same_bits_everywhere()) {
+    } else if (same_bits_everywhere({&run_, 1})) {
       text += ", each with the same bits in every run";
     }
     if (report_.interrupted) text += "; interrupted, the rest did not run";
     if (!report_.plants.empty()) text += fmt::format(" (planted: {})", joined(report_.plants));
-    out_ << painted(code, word) << text << '\n';
+    out_ << painted(colour(), verdict_word(report_)) << text << '\n';
     if (!report_.worker_error.empty()) command("worker error", report_.worker_error);
   }
 
@@ -134,20 +114,13 @@ class Console {
     }
   }
 
-  /// Cases without a verdict of `passed` that no finding speaks of.
   void other_cases() const {
-    std::set<std::string_view> told;
-    for (const Finding& finding : report_.findings) {
-      told.insert(finding.victim);
-      told.insert(finding.also.begin(), finding.also.end());
-    }
     std::size_t others = 0;
-    for (const CaseSummary& summary : report_.cases) {
-      if (summary.verdict == Verdict::passed || told.contains(summary.id)) continue;
+    for (const CaseSummary* summary : cases_without_finding(report_)) {
       if (++others == 1) out_ << '\n';
       if (others > kListedCases) continue;
-      const std::string reason = summary.detail.empty() ? "" : ": " + summary.detail;
-      out_ << wrapped(fmt::format("{} ", name(summary.verdict)), summary.id + reason);
+      const std::string reason = summary->detail.empty() ? "" : ": " + summary->detail;
+      out_ << wrapped(fmt::format("{} ", name(summary->verdict)), summary->id + reason);
     }
     if (others > kListedCases) out_ << fmt::format("and {} more\n", others - kListedCases);
   }
@@ -185,6 +158,7 @@ class Console {
     line("seed", fmt::format("{}", report_.seed));
   }
 
+  const ReportedRun& run_;
   const RunReport& report_;
   std::ostream& out_;
   bool colour_;
@@ -198,6 +172,13 @@ std::string step_lines(const ReportedStep& step) {
   return text;
 }
 
+std::string time_line(const KernelTime& time) {
+  const std::string device = device_text(time);
+  return fmt::format("{:>12.1f} us  {:>4.0f} % of the ceiling  {}{}\n", time.nanoseconds * 1e-3,
+                     time.of_ceiling * 100, time.benchmark,
+                     device.empty() ? "" : " (" + device + ")");
+}
+
 class ConsoleWriter final : public ReportWriter {
  public:
   explicit ConsoleWriter(bool colour) : colour_(colour) {}
@@ -206,7 +187,7 @@ class ConsoleWriter final : public ReportWriter {
     std::string_view gap;
     for (const ReportedRun& run : joined.runs) {
       out << gap;
-      Console(run.report, out, colour_).write();
+      Console(run, out, colour_).write();
       gap = "\n";
     }
     for (const ReportedSelftest& selftest : joined.selftests) {
@@ -216,9 +197,7 @@ class ConsoleWriter final : public ReportWriter {
     }
     if (!joined.steps.empty() || !joined.times.empty()) out << gap;
     for (const ReportedStep& step : joined.steps) out << step_lines(step);
-    for (const KernelTime& time : joined.times)
-      out << fmt::format("{:>12.1f} us  {:>4.0f} % of the ceiling  {}\n", time.nanoseconds * 1e-3,
-                         time.of_ceiling * 100, time.benchmark);
+    for (const KernelTime& time : joined.times) out << time_line(time);
   }
 
  private:

@@ -157,4 +157,8 @@ std::string short_number(double value) {
   return text;
 }
 
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace parity

@@ -26,4 +26,7 @@ std::pair<std::string, std::string> differing_entries(std::string_view built_for
 /// Two significant digits, as a person writes them: "1.7e4", "0.31", "1e-05", "nan", "inf".
 std::string short_number(double value);
 
+/// "3 cases", "1 case".
+std::string plural(std::size_t count, std::string_view noun);
+
 }  // namespace parity

@@ -1,7 +1,6 @@
 // Runs gnuplot with its script, its plot and its log in files that only this process sees.
 #include "reports/gnuplot.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,12 +21,11 @@ namespace {
 constexpr std::size_t kLargestPlot = 16 << 20;  ///< bytes; a plot of ours has some ten thousand
 constexpr std::size_t kQuoted = 200;            ///< bytes of gnuplot's own words
 
-/// Above the descriptors that a child's are mapped to.
 Descriptor file_in_memory() {
   const Descriptor file(memfd_create("plot", MFD_CLOEXEC));
-  const int high = file.number() < 0 ? -1 : fcntl(file.number(), F_DUPFD_CLOEXEC, 10);
-  if (high < 0) throw DeviceError(fmt::format("no file in memory: {}", std::strerror(errno)));
-  return Descriptor(high);
+  if (file.number() < 0)
+    throw DeviceError(fmt::format("no file in memory: {}", std::strerror(errno)));
+  return above_standard(file.number());
 }
 
 void fill(const Descriptor& file, std::string_view text) {

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <set>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {

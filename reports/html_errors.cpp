@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <map>
 
 #include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 #include "reports/plot.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {
@@ -30,11 +30,6 @@ std::vector<Measured> measured(const JoinedRuns& joined) {
   return all;
 }
 
-/// NaN is the worst of all.
-double rank(double share) {
-  return std::isnan(share) ? std::numeric_limits<double>::infinity() : share;
-}
-
 /// Cases of one kernel and its dtypes.
 struct Group {
   std::string kernel;
@@ -50,15 +45,14 @@ std::vector<Group> groups_of(const std::vector<Measured>& cases) {
     const std::string_view kernel = kernel_of(one.summary->id);
     const std::string_view dtypes = dtypes_of(one.summary->id);
     Group& group = by_name[{kernel, dtypes}];
-    if (group.cases++ > 0 && rank(one.share) <= rank(group.worst.share)) continue;
+    if (group.cases++ > 0 && !worse(one.share, group.worst.share)) continue;
     group.kernel = kernel;
     group.dtypes = dtypes;
     group.worst = one;
   }
   std::vector<Group> groups;
   for (auto& [names, group] : by_name) groups.push_back(std::move(group));
-  std::ranges::stable_sort(groups, std::greater<>(),
-                           [](const Group& group) { return rank(group.worst.share); });
+  std::ranges::stable_sort(groups, worse, [](const Group& group) { return group.worst.share; });
   return groups;
 }
 
@@ -80,8 +74,9 @@ RowPlot error_plot(const std::vector<Group>& groups) {
 
 std::string of_bound(const CaseSummary& summary) {
   double worst = 0;
-  for (const OutputError& output : summary.outputs) worst = std::max(worst, output.of_bound);
-  return worst > 0 ? html_figure(worst) : "";
+  for (const OutputError& output : summary.outputs)
+    if (worse(output.of_bound, worst)) worst = output.of_bound;
+  return worst == 0 ? "" : html_figure(worst);
 }
 
 bool is_number(std::string_view text) {
@@ -139,8 +134,9 @@ HtmlTable ppc_table(const Chunked& groups, const std::vector<std::string>& ticks
     for (const std::string& ppc : ticks) {
       const auto found = groups.find({kernel, ppc});
       if (found == groups.end()) continue;
-      const Measured worst = *std::ranges::max_element(
-          found->second, {}, [](const Measured& one) { return rank(one.share); });
+      // The worst stands first in that order.
+      const Measured worst = *std::ranges::min_element(
+          found->second, worse, [](const Measured& one) { return one.share; });
       table.rows.push_back({html_text(kernel), html_text(ppc),
                             fmt::format("{}", found->second.size()), html_figure(worst.share),
                             html_code(worst.summary->id)});

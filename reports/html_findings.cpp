@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
@@ -24,6 +23,14 @@ std::string list_markup(const std::vector<std::string>& words) {
   return fmt::format("<details><summary>all {}</summary>{}</details>", words.size(), list);
 }
 
+/// Of a case that is not the last of the sequence. Only where the order makes the difference is it
+/// accused of anything.
+std::string_view earlier_part(const Finding& finding) {
+  if (finding.kind != Kind::order_dependent)
+    return finding.threads > 1 ? "ran with or before" : "ran before";
+  return finding.role == Role::brittle ? "setter" : "polluter";
+}
+
 /// Each case of the sequence with its letter and what it is in it.
 std::string sequence_markup(const Finding& finding) {
   std::string items;
@@ -31,8 +38,7 @@ std::string sequence_markup(const Finding& finding) {
   const std::string& last = finding.sequence.empty() ? finding.victim : finding.sequence.back();
   for (const auto& [letter, id] : labels) {
     const bool victim = id == last;
-    std::string_view part = name(finding.role);
-    if (!victim) part = finding.role == Role::brittle ? "setter" : "polluter";
+    const std::string_view part = victim ? name(finding.role) : earlier_part(finding);
     items +=
         fmt::format("<li><b class=\"letter{}\">{}</b> <span class=\"part\">{}</span> {}</li>\n",
                     victim ? " last" : "", letter, part, html_code(id));
@@ -110,26 +116,17 @@ std::string card(const JoinedRuns& joined, std::size_t run, std::size_t number,
          "</article>\n";
 }
 
-/// Cases without a verdict of `passed` that no finding speaks of.
 std::string other_cases(const JoinedRuns& joined) {
   HtmlTable table = {.id = "other-cases",
                      .caption = "Cases that did not pass and stand in no finding",
                      .columns = {{"Case"}, {"Verdict"}, {"Detail"}, {"Run"}},
                      .rows = {}};
   std::size_t others = 0;
-  for (std::size_t i = 0; i < joined.runs.size(); ++i) {
-    std::set<std::string_view> told;
-    for (const Finding& finding : joined.runs[i].report.findings) {
-      told.insert(finding.victim);
-      told.insert(finding.also.begin(), finding.also.end());
-    }
-    for (const CaseSummary& summary : joined.runs[i].report.cases) {
-      if (summary.verdict == Verdict::passed || told.contains(summary.id)) continue;
-      if (++others > kListedCases) continue;
-      table.rows.push_back({html_code(summary.id), html_badge(name(summary.verdict)),
-                            html_text(summary.detail), html_text(run_name(joined, i))});
-    }
-  }
+  for (std::size_t i = 0; i < joined.runs.size(); ++i)
+    for (const CaseSummary* summary : cases_without_finding(joined.runs[i].report))
+      if (++others <= kListedCases)
+        table.rows.push_back({html_code(summary->id), html_badge(name(summary->verdict)),
+                              html_text(summary->detail), html_text(run_name(joined, i))});
   if (others == 0) return "";
   std::string markup = html_table(table);
   if (others > kListedCases)

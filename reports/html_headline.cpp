@@ -7,42 +7,10 @@
 #include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {
-
-template <typename Holds>
-bool any_run(const JoinedRuns& joined, const Holds& holds) {
-  return std::ranges::any_of(joined.runs,
-                             [&](const ReportedRun& run) { return holds(run.report); });
-}
-
-std::string_view word_of_infrastructure(const JoinedRuns& joined) {
-  const auto lost = [](const SelftestRow& row) { return !row.worker_error.empty(); };
-  if (any_run(joined, [](const RunReport& r) { return !r.worker_error.empty(); }) ||
-      std::ranges::any_of(joined.selftests, [&](const ReportedSelftest& selftest) {
-        return std::ranges::any_of(selftest.report.rows, lost);
-      }))
-    return "WORKER ERROR";
-  const bool stopped = any_run(joined, [](const RunReport& r) { return r.interrupted; }) ||
-                       std::ranges::any_of(joined.selftests, [](const ReportedSelftest& selftest) {
-                         return selftest.report.interrupted;
-                       });
-  if (stopped) return "INTERRUPTED";
-  return any_run(joined, [](const RunReport& r) { return r.exit_code == 2; }) ? "NOTHING RAN"
-                                                                              : "COULD NOT RUN";
-}
-
-/// Every case passed, some ran more than once, and none has ever shown other bits.
-bool same_bits_everywhere(const JoinedRuns& joined) {
-  bool again = false;
-  for (const ReportedRun& run : joined.runs)
-    for (const CaseSummary& summary : run.report.cases) {
-      if (summary.verdict != Verdict::passed || summary.distinct_bits != 1) return false;
-      again = again || summary.runs > 1;
-    }
-  return again;
-}
 
 /// "; step golden verify ended with exit 5".
 std::string words_of_others(const JoinedRuns& joined) {
@@ -85,13 +53,13 @@ std::string worst_figure(const JoinedRuns& joined) {
   for (const ReportedRun& run : joined.runs)
     for (const CaseSummary& summary : run.report.cases) {
       const auto share = of_tolerance(summary);
-      if (!share || (worst && *share <= *worst)) continue;
+      if (!share || (worst && !worse(*share, *worst))) continue;
       worst = share;
       id = summary.id;
     }
   if (!worst) return figure("Worst error", "none", "nothing was compared");
   return figure("Worst error", short_number(*worst),
-                fmt::format("{} the tolerance, {}", *worst > 1 ? "times" : "of", kernel_of(id)));
+                fmt::format("{} the tolerance, {}", *worst <= 1 ? "of" : "times", kernel_of(id)));
 }
 
 std::string figures(const JoinedRuns& joined) {
@@ -145,25 +113,6 @@ std::string notices(const JoinedRuns& joined) {
 
 }  // namespace
 
-std::string_view verdict_word(const JoinedRuns& joined) {
-  switch (exit_code(joined)) {
-    case 0:
-      return "PASSED";
-    case 2:
-      return "NOTHING RAN";
-    case 3:
-      return "ORDER-DEPENDENT";
-    case 4:
-      return any_run(joined, [](const RunReport& r) { return r.exit_code == 4 && !r.interrupted; })
-                 ? "UNSTABLE"
-                 : "INTERRUPTED";
-    case 5:
-      return word_of_infrastructure(joined);
-    default:
-      return "FAILED";
-  }
-}
-
 std::string verdict_sentence(const JoinedRuns& joined) {
   std::map<Verdict, std::size_t> counts;
   std::size_t cases = 0;
@@ -184,7 +133,7 @@ std::string verdict_sentence(const JoinedRuns& joined) {
       text += fmt::format(", {} {}", count, name(verdict));
   if (joined.runs.size() > 1) text += fmt::format(", in {} runs", joined.runs.size());
   if (findings > 0) text += "; " + plural(findings, "finding");
-  if (findings == 0 && same_bits_everywhere(joined))
+  if (findings == 0 && same_bits_everywhere(joined.runs))
     text += ", each with the same bits in every run";
   text += words_of_others(joined);
   if (!plants.empty()) text += fmt::format(" (planted: {})", fmt::join(plants, ", "));

@@ -5,9 +5,11 @@
 #include <map>
 #include <set>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 #include "reports/plot.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {
@@ -20,14 +22,17 @@ struct PollutedPair {
   std::size_t steps = 0;     ///< of the sequence
 };
 
-/// Nobody is polluted where a case is right only after another, so brittle cases are not here.
+/// Nobody is polluted by what ran before a case that is ill alone too, or where a case is right
+/// only after another.
 std::vector<PollutedPair> polluted_pairs(const JoinedRuns& joined) {
   std::vector<PollutedPair> pairs;
   std::size_t number = 0;
   for (const ReportedRun& run : joined.runs)
     for (const Finding& finding : run.report.findings) {
       ++number;
-      if (finding.sequence.size() < 2 || finding.role == Role::brittle) continue;
+      if (finding.kind != Kind::order_dependent || finding.role == Role::brittle ||
+          finding.sequence.size() < 2)
+        continue;
       std::set<std::string_view> told;
       for (const std::string& polluter : finding.sequence) {
         if (&polluter == &finding.sequence.back() || !told.insert(polluter).second) continue;
@@ -167,7 +172,7 @@ HtmlSection heat_map_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   const std::vector<std::string> cases = cases_of(joined, pairs);
   const HeatMap map = map_of(pairs, cases);
   const std::string caption = fmt::format(
-      "{} and {} of findings with more than one step. A filled square was seen in fresh processes, "
+      "{} and {} of order-dependent findings. A filled square was seen in fresh processes, "
       "darker where more of them showed it; an outlined one is another victim of the same leaked "
       "state. Numbers are those of the table.",
       plural(map.rows.size(), "polluter"), plural(map.columns.size(), "victim"));

@@ -18,7 +18,7 @@ std::string html_plot(Gnuplot& gnuplot, const std::string& script, std::string_v
     missing = gnuplot.missing();
   }
   if (!drawn)
-    return fmt::format("<p class=\"note\">gnuplot is not here: tables instead ({}).</p>\n{}",
+    return fmt::format("<p class=\"note\">No plots: tables instead ({}).</p>\n{}",
                        html_text(missing), html_table(table));
   return fmt::format(
       "<figure>\n<div class=\"canvas\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n{1}"

@@ -51,12 +51,6 @@ class Comparison {
   HtmlTable table_;
 };
 
-template <typename Holds>
-bool any_run(const JoinedRuns& joined, const Holds& holds) {
-  return std::ranges::any_of(joined.runs,
-                             [&](const ReportedRun& run) { return holds(run.report); });
-}
-
 }  // namespace
 
 std::string run_name(const JoinedRuns& joined, std::size_t index) {
@@ -99,9 +93,7 @@ HtmlSection runs_section(const JoinedRuns& joined) {
   for (std::size_t i = 0; i < joined.runs.size(); ++i) {
     const RunReport& report = joined.runs[i].report;
     const auto passed = std::ranges::count(report.cases, Verdict::passed, &CaseSummary::verdict);
-    JoinedRuns alone;
-    alone.runs.push_back(joined.runs[i]);
-    table.rows.push_back({html_text(run_name(joined, i)), html_text(verdict_word(alone)),
+    table.rows.push_back({html_text(run_name(joined, i)), html_text(verdict_word(report)),
                           fmt::format("{}", report.exit_code), html_text(report.suite),
                           html_text(report.backend + ", " + report.device_name),
                           fmt::format("{} of {}", passed, report.cases.size()),

@@ -1,7 +1,6 @@
 // The parts of the HTML page, each made from the joined runs by itself.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,8 +17,6 @@ struct HtmlSection {
   std::string count;    ///< text beside its link: "25"; may be empty
 };
 
-/// "ORDER-DEPENDENT".
-std::string_view verdict_word(const JoinedRuns& joined);
 /// Text: "3 of 64 cases passed, 61 failed; 25 findings (planted: weak_module_key)".
 std::string verdict_sentence(const JoinedRuns& joined);
 /// Markup of the page's head: verdict, sentence, first finding, key figures.
@@ -46,16 +43,6 @@ std::vector<std::string> not_probed(const RunReport& report);
 
 /// Markup of a word with a colour and a sign of its own: "passed", "failed", "order_dependent".
 std::string html_badge(std::string_view word);
-
-/// Of a case id, as text: "paged_decode_v2", "q=bf16,k=f16,v=f16"; empty where it has none.
-std::string_view kernel_of(std::string_view id);
-std::string_view dtypes_of(std::string_view id);
-/// "4" of ",ppc=4": the value of a constant; empty where there is none.
-std::string_view constant_of(std::string_view id, std::string_view axis);
-
-/// Error over tolerance of the case's worst output; infinite where no error was allowed. Nothing
-/// where nothing was compared.
-std::optional<double> of_tolerance(const CaseSummary& summary);
 
 /// Markup of a plot with its caption (text), and of the same as a table; of the table alone, with
 /// the reason, where gnuplot draws nothing.

@@ -3,22 +3,13 @@
 
 #include <algorithm>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
+#include "reports/selftest_writer.hpp"
 
 namespace parity {
 namespace {
-
-bool is_right(const SelftestRow& row) {
-  return row.missing.empty() && row.worker_error.empty();
-}
-
-std::string_view found_word(const SelftestRow& row) {
-  if (!row.applicable) return "not on this backend";
-  if (row.control) return !row.found ? "accused" : is_right(row) ? "clean" : "did not pass";
-  if (!row.found) return "missed";
-  return is_right(row) ? "found" : "named wrongly";
-}
 
 std::string carrier_markup(const SelftestRow& row) {
   if (row.control || !row.applicable) return "";
@@ -44,7 +35,8 @@ std::string table_of(const SelftestReport& report, std::size_t number) {
   for (const SelftestRow& row : report.rows) {
     const bool plant = row.applicable && !row.control;
     table.rows.push_back(
-        {html_text(row.name), html_text(row.leak_class), html_badge(found_word(row)),
+        {html_text(row.name), html_text(row.leak_class),
+         html_badge(row.applicable ? result_word(row) : "not on this backend"),
          !plant      ? ""
          : row.exact ? "exact"
                      : "not exact",
@@ -68,11 +60,8 @@ HtmlSection selftest_section(const JoinedRuns& joined) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < joined.selftests.size(); ++i) {
     const SelftestReport& report = joined.selftests[i].report;
-    wrong +=
-        static_cast<std::size_t>(std::ranges::count_if(report.rows, [](const SelftestRow& row) {
-          return row.applicable &&
-                 (!row.missing.empty() || !row.worker_error.empty() || (row.control && !row.found));
-        }));
+    wrong += static_cast<std::size_t>(std::ranges::count_if(
+        report.rows, [](const SelftestRow& row) { return row.applicable && !right(row); }));
     markup += fmt::format(
         "<p>{}{} of {} plants found, {} exactly named; {}{}.</p>\n",
         joined.selftests[i].source.empty() ? "" : html_text(joined.selftests[i].source) + ": ",

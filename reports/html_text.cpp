@@ -79,10 +79,6 @@ std::string html_link(std::string_view target, std::string_view text) {
   return fmt::format("<a href=\"#{}\">{}</a>", html_text(target), html_text(text));
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string html_figure(double value) {
   return html_text(short_number(value));
 }

@@ -21,9 +21,6 @@ std::string html_codes(const std::vector<std::string>& words);
 /// Markup of a link to another part of the page.
 std::string html_link(std::string_view target, std::string_view text);
 
-/// "3 cases", "1 case".
-std::string plural(std::size_t count, std::string_view noun);
-
 /// "0.31", "1.7e4", "0", "inf": a figure of a table.
 std::string html_figure(double value);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
 #include "reports/plot.hpp"
@@ -20,13 +21,19 @@ std::string time_words(double nanoseconds) {
   return fmt::format("{:.0f} ns", nanoseconds);
 }
 
-/// By kernel and dtypes, or, where these are too many, by kernel.
+/// By kernel and dtypes, or, where these are too many, by kernel; by device where there are
+/// several.
 RowPlot time_plot(const std::vector<KernelTime>& times) {
+  const bool several = std::ranges::any_of(times, [&](const KernelTime& time) {
+    return device_text(time) != device_text(times.front());
+  });
   std::map<std::string, std::vector<double>> finer;
   std::map<std::string, std::vector<double>> coarser;
   for (const KernelTime& time : times) {
-    finer[fmt::format("{} {}", time.kernel, time.dtypes)].push_back(time.nanoseconds / 1e3);
-    coarser[time.kernel].push_back(time.nanoseconds / 1e3);
+    const std::string device = several ? " " + device_text(time) : "";
+    const std::string dtypes = time.dtypes.empty() ? "" : " " + time.dtypes;
+    finer[time.kernel + dtypes + device].push_back(time.nanoseconds / 1e3);
+    coarser[time.kernel + device].push_back(time.nanoseconds / 1e3);
   }
   RowPlot plot = {.name = "time-plot", .axis = "time of one launch, us", .rows = {}};
   for (const auto& [label, values] : finer.size() > kRows ? coarser : finer)
@@ -47,12 +54,15 @@ HtmlSection times_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   HtmlTable table = {
       .id = "time-table",
       .caption = "Time of one launch, by benchmark",
-      .columns = {{"Benchmark"}, {"Kernel"}, {"Dtypes"}, {"Time", true}, {"Of ceiling", true}},
+      .columns =
+          {{"Benchmark"}, {"Kernel"}, {"Dtypes"}, {"Device"}, {"Time", true}, {"Of ceiling", true}},
       .rows = {},
       .sortable = true};
   for (const KernelTime& time : joined.times)
     table.rows.push_back(
-        {html_code(time.benchmark), html_text(time.kernel), html_code(time.dtypes),
+        {html_code(time.benchmark), html_text(time.kernel),
+         time.dtypes.empty() ? "not told" : html_code(time.dtypes),
+         device_text(time).empty() ? "not told" : html_text(device_text(time)),
          fmt::format("<data value=\"{:.17g}\">{}</data>", time.nanoseconds,
                      time_words(time.nanoseconds)),
          time.of_ceiling > 0 ? fmt::format("{:.0f} %", time.of_ceiling * 100) : "not known"});

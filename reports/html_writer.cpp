@@ -85,7 +85,7 @@ constexpr std::array kTones = {
     Tone{"confirmed", "sure"},    Tone{"failed", "bad"},       Tone{"error", "bad"},
     Tone{"crashed", "bad"},       Tone{"timed_out", "bad"},    Tone{"order_dependent", "bad"},
     Tone{"mismatch", "bad"},      Tone{"hygiene", "bad"},      Tone{"crash", "bad"},
-    Tone{"timeout", "bad"},       Tone{"missed", "bad"},       Tone{"accused", "bad"},
+    Tone{"timeout", "bad"},       Tone{"missed", "bad"},       Tone{"falsely accused", "bad"},
     Tone{"named wrongly", "bad"}, Tone{"did not pass", "bad"}, Tone{"unstable", "doubt"},
     Tone{"unconfirmed", "doubt"}, Tone{"untrusted", "doubt"},  Tone{"not_run", "doubt"}};
 

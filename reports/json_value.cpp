@@ -85,10 +85,6 @@ void JsonValue::refuse(std::string_view what) const {
                                           : fmt::format("at {}: {}", shown(place_), what));
 }
 
-bool JsonValue::is_object() const {
-  return value_->is_object();
-}
-
 bool JsonValue::has(std::string_view key) const {
   return value_->is_object() && value_->contains(std::string(key));
 }

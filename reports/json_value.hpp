@@ -33,7 +33,6 @@ class JsonValue {
   std::vector<std::string> texts() const;
   std::vector<std::pair<std::string, JsonValue>> members() const;  ///< in the file's order
 
-  bool is_object() const;
   [[noreturn]] void refuse(std::string_view what) const;
 
  private:

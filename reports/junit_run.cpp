@@ -7,16 +7,13 @@
 #include <set>
 
 #include "reports/finding_sentence.hpp"
+#include "reports/reported_case.hpp"
 
 namespace parity {
 namespace {
 
 std::string listed(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::string kernel_of(const std::string& id) {
-  return id.substr(0, id.find('/'));
 }
 
 bool names(const Finding& finding, const std::string& id) {
@@ -69,7 +66,7 @@ XmlElement accused(Verdict verdict, const std::vector<const Finding*>& findings)
 }
 
 XmlElement test_case(const CaseSummary& summary, const std::vector<Finding>& findings) {
-  XmlElement test = junit_case(kernel_of(summary.id), summary.id);
+  XmlElement test = junit_case(std::string(kernel_of(summary.id)), summary.id);
   std::vector<const Finding*> about;
   for (const Finding& finding : findings)
     if (names(finding, summary.id)) about.push_back(&finding);

@@ -2,11 +2,14 @@
 // No time and no host stand in it: the report knows neither.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/junit_run.hpp"
 #include "reports/report.hpp"
+#include "reports/selftest_writer.hpp"
 #include "reports/xml_element.hpp"
 
 namespace parity {
@@ -33,17 +36,11 @@ Counts counts_of(const XmlElement& suite) {
 
 /// "smoke on host in 64 orders, planted: weak_module_key"
 std::string suite_name(const RunReport& report) {
-  std::string name = fmt::format("{} on {} in {} order{}", report.suite, report.backend,
-                                 report.coverage.orders, report.coverage.orders == 1 ? "" : "s");
+  std::string name = fmt::format("{} on {} in {}", report.suite, report.backend,
+                                 plural(report.coverage.orders, "order"));
   if (report.threads > 1) name += fmt::format(", {} threads", report.threads);
   if (!report.plants.empty()) name += fmt::format(", planted: {}", fmt::join(report.plants, ", "));
   return name;
-}
-
-/// Of a row that is not as it must be.
-std::string_view wrong_word(const SelftestRow& row) {
-  if (row.control) return row.found ? "did_not_pass" : "falsely_accused";
-  return row.found ? "named_wrongly" : "missed";
 }
 
 XmlElement selftest_row(const SelftestRow& row) {
@@ -53,9 +50,11 @@ XmlElement selftest_row(const SelftestRow& row) {
     test.add(junit_word("skipped", "", "not on this backend", ""));
   else if (!row.worker_error.empty())
     test.add(junit_word("error", "worker_error", row.worker_error, again));
-  else if (!row.missing.empty() || !row.found)
-    test.add(junit_word("failure", std::string(wrong_word(row)),
-                        row.missing.empty() ? std::string(wrong_word(row)) : row.missing, again));
+  else if (!right(row)) {
+    std::string type(result_word(row));
+    std::ranges::replace(type, ' ', '_');
+    test.add(junit_word("failure", type, row.missing.empty() ? type : row.missing, again));
+  }
   return test;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/finding_sentence.hpp"
 #include "reports/markdown_text.hpp"
 
 namespace parity {
@@ -12,10 +13,6 @@ namespace {
 
 constexpr std::size_t kRows = 50;
 constexpr std::size_t kListed = 6;  ///< words of a cell
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string_view meaning(int code) {
   switch (code) {
@@ -95,7 +92,7 @@ std::string markdown_steps(const JoinedRuns& joined) {
   return table({"step", "exit code", "said", "command"}, joined.steps,
                [](const ReportedStep& step) -> std::vector<std::string> {
                  return {markdown_text(step.name, 200), fmt::format("{}", step.exit_code),
-                         markdown_text(step.said, 300), markdown_code(step.command)};
+                         markdown_text(step.said, 300), markdown_inline_command(step.command)};
                });
 }
 
@@ -130,10 +127,13 @@ std::string markdown_environment(const JoinedRuns& joined) {
 }
 
 std::string markdown_times(const JoinedRuns& joined) {
-  return table({"kernel", "dtypes", "bench", "µs", "of the ceiling"}, joined.times,
-               [](const KernelTime& time) -> std::vector<std::string> {
-                 return {markdown_code(time.kernel), markdown_code(time.dtypes),
+  return table({"kernel", "dtypes", "bench", "backend", "device", "µs", "of the ceiling"},
+               joined.times, [](const KernelTime& time) -> std::vector<std::string> {
+                 return {markdown_code(time.kernel),
+                         markdown_code(time.dtypes),
                          markdown_code(time.benchmark),
+                         markdown_code(time.backend),
+                         markdown_text(time.device, 200),
                          fmt::format("{:.1f}", time.nanoseconds * 1e-3),
                          time.of_ceiling > 0 ? fmt::format("{:.0f} %", time.of_ceiling * 100) : ""};
                });

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <ostream>
-#include <set>
 
 #include "reports/finding_sentence.hpp"
 #include "reports/markdown_tables.hpp"
 #include "reports/markdown_text.hpp"
 #include "reports/report.hpp"
+#include "reports/selftest_writer.hpp"
 
 namespace parity {
 namespace {
@@ -23,23 +23,6 @@ constexpr std::size_t kListedCases = 20;  ///< cases that are not passed and sta
 constexpr std::size_t kRoom = 1000000;
 constexpr std::size_t kRoomOfFindings = 700000;
 
-std::string_view verdict_word(int code) {
-  switch (code) {
-    case 0:
-      return "PASSED";
-    case 1:
-      return "FAILED";
-    case 2:
-      return "NOTHING RAN";
-    case 3:
-      return "ORDER-DEPENDENT";
-    case 4:
-      return "UNSTABLE";
-    default:
-      return "NOT CONCLUDED";
-  }
-}
-
 std::string selftest_text(const SelftestReport& report) {
   std::string text = fmt::format(
       "Selftest on {}: {} of {} plants found, {} exactly named; false accusations: {}; exit code "
@@ -49,11 +32,15 @@ std::string selftest_text(const SelftestReport& report) {
   if (report.interrupted) text += "Interrupted: the rest did not run.\n";
   std::string rows;
   std::size_t wrong = 0;
-  for (const SelftestRow& row : report.rows)
-    for (const std::string& why : {row.missing, row.worker_error})
+  for (const SelftestRow& row : report.rows) {
+    if (!row.applicable || right(row)) continue;
+    const bool unsaid = row.missing.empty() && row.worker_error.empty();
+    for (const std::string& why :
+         {unsaid ? std::string(result_word(row)) : row.missing, row.worker_error})
       if (!why.empty() && ++wrong <= kRowsWrong)
         rows += fmt::format("- {}: {}, again: {}\n", markdown_code(row.name),
-                            markdown_text(why, 300), markdown_code(row.command));
+                            markdown_text(why, 300), markdown_inline_command(row.command));
+  }
   if (wrong > kRowsWrong) rows += fmt::format("- and {} more\n", wrong - kRowsWrong);
   return text + (rows.empty() ? "" : "\n" + rows) + "\n";
 }
@@ -79,20 +66,13 @@ std::string finding_text(std::size_t number, const Finding& finding) {
   return text + "\n";
 }
 
-/// Cases without a verdict of `passed` that no finding speaks of.
 std::string other_cases(const RunReport& report) {
-  std::set<std::string_view> told;
-  for (const Finding& finding : report.findings) {
-    told.insert(finding.victim);
-    told.insert(finding.also.begin(), finding.also.end());
-  }
   std::string text;
   std::size_t others = 0;
-  for (const CaseSummary& summary : report.cases) {
-    if (summary.verdict == Verdict::passed || told.contains(summary.id)) continue;
+  for (const CaseSummary* summary : cases_without_finding(report)) {
     if (++others > kListedCases) continue;
-    const std::string why = markdown_text(summary.detail, 300);
-    text += fmt::format("- {} {}{}{}\n", name(summary.verdict), markdown_code(summary.id),
+    const std::string why = markdown_text(summary->detail, 300);
+    text += fmt::format("- {} {}{}{}\n", name(summary->verdict), markdown_code(summary->id),
                         why.empty() ? "" : ": ", why);
   }
   if (others > kListedCases) text += fmt::format("- and {} more\n", others - kListedCases);
@@ -144,7 +124,7 @@ std::string verdict(const JoinedRuns& joined) {
         std::ranges::count(run.report.cases, Verdict::passed, &CaseSummary::verdict));
     findings += run.report.findings.size();
   }
-  std::string text = fmt::format("# parity: {}\n\n", verdict_word(code));
+  std::string text = fmt::format("# parity: {}\n\n", verdict_word(joined));
   if (!joined.runs.empty())
     text += fmt::format("{} of {} cases passed; findings: {}. ", well, cases, findings);
   text += fmt::format("Exit code {}.", code);

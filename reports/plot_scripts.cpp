@@ -15,9 +15,10 @@ constexpr std::size_t kLongest = 64;  ///< letters of a label
 constexpr int kRow = 17;
 constexpr int kAxis = 54;  ///< below the plot: ticks and what they are
 
-/// As text between single quotes, in which gnuplot replaces nothing.
+/// As text between single quotes, in which gnuplot replaces nothing but, in labels of ticks,
+/// formats like %g.
 std::string in_quotes(std::string_view label) {
-  constexpr std::string_view kPlain = " _=,./+-:()[]*%";
+  constexpr std::string_view kPlain = " _=,./+-:()[]*";
   std::string text;
   for (const char c : label.substr(0, kLongest)) {
     const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');

@@ -11,8 +11,9 @@ namespace parity {
 /// Adds what the file at `path` holds, which its content tells: parity.run/1, parity.selftest/1,
 /// parity.night/1 (steps and commit), or Google Benchmark's JSON (times of kernels). Nothing is
 /// computed anew: what the file says, counts. Throws DatasetError in one line for a file that
-/// cannot be read or is none of these, whole and to the letter of its schema; UsageError for one
-/// whose content is there already, and for the night of another commit.
+/// cannot be read or is none of these, whole and to the letter of its schema; UsageError for a
+/// file that was read into `joined` before, whatever it is called, and for the night of another
+/// commit; `joined` is then as it was.
 void read_into(JoinedRuns& joined, const std::filesystem::path& path);
 
 /// Schema parity.night/1: the commit and the steps, nothing else.

@@ -5,38 +5,33 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "reports/finding_sentence.hpp"
+
 namespace parity {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 std::string line(std::string_view leak_class, std::string_view plant, std::string_view found,
-                 std::string_view sequence, std::string_view carrier, std::string_view grade,
-                 std::string_view executions, std::string_view starts, std::string_view seconds) {
-  return fmt::format("{:<11} {:<30}  {:<5}  {:<8}  {:<26}  {:<10}  {:>10}  {:>6}  {:>7}\n",
-                     leak_class, plant, found, sequence, carrier, grade, executions, starts,
-                     seconds);
+                 std::string_view carrier, std::string_view grade, std::string_view executions,
+                 std::string_view starts, std::string_view seconds) {
+  return fmt::format("{:<11} {:<30}  {:<15}  {:<26}  {:<10}  {:>10}  {:>6}  {:>7}\n", leak_class,
+                     plant, found, carrier, grade, executions, starts, seconds);
 }
 
-/// Of a control there is nothing to name.
-std::string_view word(const SelftestRow& row, bool right, std::string_view yes) {
-  if (row.control) return "";
-  return right ? yes : "no";
+std::string found_and_sequence(std::string_view found, std::string_view sequence) {
+  return fmt::format("{:<5}  {:<8}", found, sequence);
 }
 
-std::string_view found_word(const SelftestRow& row) {
-  const bool passed = row.missing.empty() && row.worker_error.empty();
-  if (row.control) return !row.found ? "accused" : passed ? "clean" : "no";
-  return row.found ? "yes" : "no";
-}
-
-/// Of a row in which something is missing.
-std::string_view wrong_word(const SelftestRow& row) {
-  if (row.control) return row.found ? "did not pass" : "falsely accused";
-  return row.found ? "named wrongly" : "missed";
+/// Of a control there is no sequence.
+std::string found_text(const SelftestRow& row) {
+  if (row.control) return std::string(result_word(row));
+  return found_and_sequence(row.found ? "yes" : "no", row.exact ? "exact" : "no");
 }
 
 std::string_view carrier_word(const SelftestRow& row) {
+  if (row.control) return "";
+  if (!row.carrier_right) return "no";
   if (row.carrier.empty()) return "unnamed";
   return row.carrier;
 }
@@ -49,18 +44,27 @@ std::string_view grade_word(const SelftestRow& row) {
 
 }  // namespace
 
+bool right(const SelftestRow& row) {
+  return row.found && row.missing.empty() && row.worker_error.empty();
+}
+
+std::string_view result_word(const SelftestRow& row) {
+  if (!row.found) return row.control ? "falsely accused" : "missed";
+  if (right(row)) return row.control ? "clean" : "found";
+  return row.control ? "did not pass" : "named wrongly";
+}
+
 std::string selftest_heading() {
-  return line("class", "plant", "found", "sequence", "carrier", "grade", "executions", "starts",
-              "seconds");
+  return line("class", "plant", found_and_sequence("found", "sequence"), "carrier", "grade",
+              "executions", "starts", "seconds");
 }
 
 std::string selftest_line(const SelftestRow& row) {
   if (!row.applicable)
     return fmt::format("{:<11} {:<30}  not on this backend\n", row.leak_class, row.name);
-  std::string text = line(row.leak_class, row.name, found_word(row), word(row, row.exact, "exact"),
-                          word(row, row.carrier_right, carrier_word(row)), grade_word(row),
-                          fmt::to_string(row.executions), fmt::to_string(row.process_starts),
-                          fmt::format("{:.1f}", row.seconds));
+  std::string text = line(row.leak_class, row.name, found_text(row), carrier_word(row),
+                          grade_word(row), fmt::to_string(row.executions),
+                          fmt::to_string(row.process_starts), fmt::format("{:.1f}", row.seconds));
   for (const std::string& why : {row.missing, row.worker_error})
     if (!why.empty()) text += fmt::format("{:<11} {}\n", "", why);
   return text;
@@ -69,16 +73,17 @@ std::string selftest_line(const SelftestRow& row) {
 std::string selftest_summary(const SelftestReport& report) {
   std::string text;
   for (const SelftestRow& row : report.rows) {
+    if (!row.applicable) continue;
     const auto say = [&](std::string_view what, const std::string& why) {
-      if (why.empty()) return;
-      text += fmt::format("{}: {}: {}\n   again   {}\n", what, row.name, why, row.command);
+      text += fmt::format("{}: {}{}{}\n   again   {}\n", what, row.name, why.empty() ? "" : ": ",
+                          why, row.command);
     };
-    say("worker error", row.worker_error);
-    say(wrong_word(row), row.missing);
+    if (!row.worker_error.empty()) say("worker error", row.worker_error);
+    if (!row.found || !row.missing.empty()) say(result_word(row), row.missing);
   }
-  text += fmt::format("{} of {} plants found, {} exactly named; {} false accusation{}\n",
-                      report.plants_found(), report.plants(), report.plants_named(),
-                      report.false_accusations(), report.false_accusations() == 1 ? "" : "s");
+  text += fmt::format("{} of {} plants found, {} exactly named; {}\n", report.plants_found(),
+                      report.plants(), report.plants_named(),
+                      plural(report.false_accusations(), "false accusation"));
   if (report.interrupted) text += "interrupted: the rest did not run\n";
   return text;
 }

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "harness/selftest.hpp"
 
 namespace parity {
+
+/// "clean", "found"; "did not pass", "falsely accused", "named wrongly", "missed"; of a row that
+/// was run. Whether it is as it must be says right().
+std::string_view result_word(const SelftestRow& row);
+/// Found with all that was expected, and no worker error.
+bool right(const SelftestRow& row);
 
 /// One line each, ending in a newline. A row that is not as it must be has a second line that says
 /// why.

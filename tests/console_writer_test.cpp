@@ -96,9 +96,10 @@ TEST(ConsoleWriterTest, EveryExitCodeHasItsWord) {
   EXPECT_EQ(word(2), "NOTHING RAN");
   EXPECT_EQ(word(3), "ORDER-DEPENDENT");
   EXPECT_EQ(word(4), "UNSTABLE");
-  EXPECT_EQ(word(5), "INTERRUPTED");
+  EXPECT_EQ(word(5), "COULD NOT RUN");
   report.interrupted = true;
   EXPECT_EQ(word(4), "INTERRUPTED");
+  EXPECT_EQ(word(5), "INTERRUPTED");
 }
 
 TEST(ConsoleWriterTest, ARunThatWasCutOffSaysHowToGoOn) {

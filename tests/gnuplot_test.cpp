@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "datasets/errors.hpp"
+#include "harness/child_process.hpp"
 #include "tests/harness_process.hpp"
 #include "tests/html_page.hpp"
 #include "tests/temporary_folder.hpp"
@@ -40,6 +42,16 @@ TEST(GnuplotTest, HangEndsAtItsLimit) {
   Gnuplot gnuplot(std::chrono::milliseconds(200));
   EXPECT_FALSE(gnuplot.draw(kScript));
   EXPECT_EQ(gnuplot.missing(), "gnuplot did not end within 200 ms");
+}
+
+TEST(GnuplotTest, WhatItsChildLacksIsNotCalledAWorkers) {
+  try {
+    above_standard(-1);
+    FAIL() << "there is no such descriptor";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "no descriptor for a child process: Bad file descriptor; raise `ulimit -n`");
+  }
 }
 
 TEST(GnuplotTest, WhatIsNoSvgIsNotTaken) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/html_sections.hpp"
+#include "reports/reported_case.hpp"
 #include "tests/html_page.hpp"
 #include "tests/sample_night.hpp"
 
@@ -76,6 +77,25 @@ TEST(HtmlFindingTest, ABrittleCaseHasASetterAndPollutesNobody) {
   EXPECT_EQ(heat_map_section(joined, gnuplot).body, "");
 }
 
+TEST(HtmlFindingTest, WhoRanBeforeWhatHappensAloneTooIsNoPolluter) {
+  for (const Kind kind : {Kind::unstable, Kind::mismatch, Kind::hygiene, Kind::crash, Kind::timeout,
+                          Kind::error, Kind::unconfirmed}) {
+    JoinedRuns joined = ended_with(1);
+    Finding finding = leak_finding();
+    finding.kind = kind;
+    joined.runs[0].report.findings = {finding};
+    const std::string body = findings_section(joined).body;
+    EXPECT_TRUE(holds(body, "<b class=\"letter\">A</b> <span class=\"part\">ran before</span>"))
+        << name(kind);
+    EXPECT_FALSE(holds(body, "polluter")) << name(kind);
+    Gnuplot gnuplot;
+    EXPECT_EQ(heat_map_section(joined, gnuplot).body, "") << name(kind);
+    joined.runs[0].report.findings[0].threads = 2;
+    EXPECT_TRUE(
+        holds(findings_section(joined).body, "<span class=\"part\">ran with or before</span>"));
+  }
+}
+
 TEST(HtmlFindingTest, AWordIsNotSaidTwice) {
   const std::string body = findings_section(sample_night()).body;
   const std::string crash = body.substr(body.find("id=\"finding-3\""));
@@ -120,6 +140,31 @@ TEST(HtmlErrorTest, TheWorstOutputCounts) {
   EXPECT_TRUE(std::isnan(*of_tolerance(summary))) << "NaN is worse than all else";
 }
 
+TEST(HtmlErrorTest, NanIsTheWorstErrorWhereverItStands) {
+  for (const bool first : {true, false}) {
+    JoinedRuns joined = ended_with(1);
+    std::vector<CaseSummary>& cases = joined.runs[0].report.cases;
+    cases = {passed_case("k/q=f32/d=1,ppc=1/a", 2e-6), passed_case("k/q=f32/d=2,ppc=1/b", 4e-6)};
+    cases[first ? 0 : 1].error = std::nan("");
+    const std::string worst = first ? "d=1,ppc=1/<wbr/>a" : "d=2,ppc=1/<wbr/>b";
+    EXPECT_TRUE(holds(html_headline(joined), "<dd><b>nan</b> <span>times the tolerance, k</span>"));
+    Gnuplot gnuplot;
+    for (const std::string& body :
+         {errors_section(joined, gnuplot).body, ppc_section(joined, gnuplot).body}) {
+      EXPECT_TRUE(holds(body, "<td class=\"number\">nan</td>")) << body;
+      EXPECT_TRUE(holds(body, worst)) << body;
+    }
+    cases[0].outputs = {{.name = "out", .error = 0, .tolerance = 1e-5, .of_bound = 0.5},
+                        {.name = "lse", .error = 0, .tolerance = 1e-5, .of_bound = 0.25}};
+    cases[0].outputs[first ? 0 : 1].of_bound = std::nan("");
+    cases[0].error = 9;
+    cases.pop_back();
+    EXPECT_TRUE(holds(errors_section(joined, gnuplot).body,
+                      "<td class=\"number\">9e5</td><td class=\"number\">nan</td>"))
+        << errors_section(joined, gnuplot).body;
+  }
+}
+
 TEST(HtmlErrorTest, PpcStandsInOrderOfItsValuesThenWords) {
   Gnuplot gnuplot;
   const std::string body = ppc_section(sample_night(), gnuplot).body;
@@ -144,6 +189,23 @@ TEST(HtmlTimesTest, WithoutTimesThePageSaysHowToGiveThem) {
                     "<code>harness report run.json bench.json --html page.html</code>"));
 }
 
+TEST(HtmlTimesTest, TimesOfTwoDevicesAreToldApart) {
+  JoinedRuns joined = sample_night();
+  joined.times[1] = joined.times[0];
+  Gnuplot gnuplot;
+  std::string body = times_section(joined, gnuplot).body;
+  EXPECT_EQ(test::count_of(body, "<td>cuda, Test GPU</td>"), 2u);
+  EXPECT_TRUE(holds(body, ">paged_decode_v2 q=bf16,k=bf16,v=bf16</text>")) << body;
+  joined.times[1].backend = "host";
+  joined.times[1].device = "";
+  body = times_section(joined, gnuplot).body;
+  EXPECT_TRUE(holds(body, "<td>host</td>"));
+  EXPECT_TRUE(holds(body, ">paged_decode_v2 q=bf16,k=bf16,v=bf16 host</text>")) << body;
+  EXPECT_TRUE(holds(body, ">paged_decode_v2 q=bf16,k=bf16,v=bf16 cuda, Test GPU</text>")) << body;
+  joined.times[0].backend = joined.times[0].device = "";
+  EXPECT_TRUE(holds(times_section(joined, gnuplot).body, "<td>not told</td>"));
+}
+
 TEST(HtmlRunsTest, WhatIsNotToldIsNotCalledNone) {
   JoinedRuns joined = ended_with(0);
   joined.runs[0].report.not_probed.clear();
@@ -166,7 +228,7 @@ TEST(HtmlSelftestTest, MissedPlantsAndFalseAccusationsAreTold) {
   const HtmlSection section = selftest_section(joined);
   EXPECT_EQ(section.count, "2 wrong");
   EXPECT_TRUE(holds(section.body, "<span class=\"badge bad\">missed</span>"));
-  EXPECT_TRUE(holds(section.body, "<span class=\"badge bad\">accused</span>"));
+  EXPECT_TRUE(holds(section.body, "<span class=\"badge bad\">falsely accused</span>"));
   EXPECT_TRUE(holds(section.body, "no finding at all"));
 }
 

@@ -133,7 +133,7 @@ TEST(HtmlWriterTest, TablesAndButtonsSayWhatTheyAre) {
 TEST(HtmlWriterTest, WithoutGnuplotThePageSaysSoAndShowsTables) {
   const std::string page = page_without_gnuplot(sample_night());
   EXPECT_EQ(count_of(page,
-                     "gnuplot is not here: tables instead (no gnuplot in PATH; install "
+                     "No plots: tables instead (no gnuplot in PATH; install "
                      "gnuplot-nox)."),
             4u);
   EXPECT_EQ(page.find("<svg"), std::string::npos);

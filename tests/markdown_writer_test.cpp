@@ -80,8 +80,14 @@ TEST(MarkdownWriterTest, NightAndSelftestInFull) {
   joined.selftests = {{"s.json", selftest()}};
   joined.steps = {{"audit", "harness audit", 0, "62 modules"},
                   {"golden verify", "harness golden verify a|b.h5", 1, "2 of 64 cases differ"}};
-  joined.times = {{"paged_decode_v2", "q=bf16,k=bf16,v=bf16", "paged_decode_v2/rows:8", 2500, 0.5}};
-  EXPECT_EQ(markdown(joined), R"md(# parity: NOT CONCLUDED
+  joined.times = {{.kernel = "paged_decode_v2",
+                   .dtypes = "q=bf16,k=bf16,v=bf16",
+                   .benchmark = "paged_decode_v2/rows:8",
+                   .nanoseconds = 2500,
+                   .of_ceiling = 0.5,
+                   .backend = "cuda",
+                   .device = "Test GPU"}};
+  EXPECT_EQ(markdown(joined), R"md(# parity: WORKER ERROR
 
 Exit code 5.
 
@@ -97,9 +103,9 @@ Selftest on `host`: 1 of 1 plants found, 0 exactly named; false accusations: 0; 
 
 ## Times
 
-| kernel | dtypes | bench | µs | of the ceiling |
-| --- | --- | --- | --- | --- |
-| `paged_decode_v2` | `q=bf16,k=bf16,v=bf16` | `paged_decode_v2/rows:8` | 2.5 | 50 % |
+| kernel | dtypes | bench | backend | device | µs | of the ceiling |
+| --- | --- | --- | --- | --- | --- | --- |
+| `paged_decode_v2` | `q=bf16,k=bf16,v=bf16` | `paged_decode_v2/rows:8` | `cuda` | Test GPU | 2.5 | 50 % |
 
 )md");
 }
@@ -115,7 +121,7 @@ TEST(MarkdownWriterTest, EveryExitCodeHasItsWord) {
   EXPECT_EQ(heading(1), "# parity: FAILED");
   EXPECT_EQ(heading(3), "# parity: ORDER-DEPENDENT");
   EXPECT_EQ(heading(4), "# parity: UNSTABLE");
-  EXPECT_EQ(heading(5), "# parity: NOT CONCLUDED");
+  EXPECT_EQ(heading(5), "# parity: COULD NOT RUN");
   EXPECT_TRUE(markdown(JoinedRuns{}).starts_with("# parity: NOTHING RAN\n"));
 }
 
@@ -134,13 +140,45 @@ TEST(MarkdownWriterTest, WhatDidNotEndWellIsTold) {
 
 TEST(MarkdownWriterTest, WordsStayWords) {
   EXPECT_EQ(markdown_text("a|b*c_d`e[f](g)<h>&\\~$"),
-            "a\\|b\\*c\\_d\\`e\\[f\\](g)&lt;h&gt;&amp;\\\\\\~\\$");
+            "a|b\\*c\\_d\\`e\\[f\\](g)&lt;h&gt;&amp;\\\\\\~\\$");
   EXPECT_EQ(markdown_text("a\nb"), "a\\\\x0ab");
-  EXPECT_EQ(markdown_code("a|b"), "`a\\|b`");
+  EXPECT_EQ(markdown_code("a|b"), "`a|b`");
   EXPECT_EQ(markdown_code("a`b``c"), "```a`b``c```");
   EXPECT_EQ(markdown_code("`a"), "`` `a ``");
   EXPECT_EQ(markdown_code(""), "");
   EXPECT_EQ(markdown_command("a ```\nb\x1b"), "````sh\na ```\nb\\x1b\n````\n");
+}
+
+TEST(MarkdownWriterTest, BarsAreEscapedInCellsAlone) {
+  EXPECT_EQ(markdown_row({markdown_text("a|b"), markdown_code("c|d"), "e"}),
+            "| a\\|b | `c\\|d` | e |\n");
+}
+
+TEST(MarkdownWriterTest, TheFirstWordBeginsNoListAndNoHeading) {
+  for (const char* const mark : {"#", "##", "-", "---", "+", "- - -"})
+    EXPECT_EQ(markdown_text(mark), std::string("\\") + mark);
+  EXPECT_EQ(markdown_text("## a"), "\\## a");
+  EXPECT_EQ(markdown_text("- a"), "\\- a");
+  EXPECT_EQ(markdown_text("+ a"), "\\+ a");
+  EXPECT_EQ(markdown_text("1. a"), "1\\. a");
+  EXPECT_EQ(markdown_text("12) a"), "12\\) a");
+  EXPECT_EQ(markdown_text("1."), "1\\.");
+  EXPECT_EQ(markdown_text("     # a"), "\\# a") << "five blanks would be a block of code";
+  EXPECT_EQ(markdown_text("a #"), "a \\#") << "a heading ends there";
+  for (const char* const plain : {"-1.5", "+inf", "1.5 ms", "a - b", "a + b", "64 of 64", "a#b"})
+    EXPECT_EQ(markdown_text(plain), plain);
+}
+
+TEST(MarkdownWriterTest, WordsAreNoLinksFacesAndPeople) {
+  EXPECT_EQ(markdown_text("at https://a.b/c"), "at https:<!-- -->//a.b/c");
+  EXPECT_EQ(markdown_text("http://a ftp://b"), "http:<!-- -->//a ftp:<!-- -->//b");
+  EXPECT_EQ(markdown_text("WWW.a.b"), "WWW<!-- -->.a.b");
+  EXPECT_EQ(markdown_text("mailto:a@b.c"), "mailto:a@<!-- -->b.c");
+  EXPECT_EQ(markdown_text("@name"), "@<!-- -->name");
+  EXPECT_EQ(markdown_text("see #12"), "see #<!-- -->12");
+  EXPECT_EQ(markdown_text("a:bug:+1:"), "a:<!-- -->bug:<!-- -->+1:");
+  for (const char* const plain : {"parity::paged", "seen: a: b", "a @ b", "a:b", "12:30", "wwww."})
+    EXPECT_EQ(markdown_text(plain), plain);
 }
 
 TEST(MarkdownWriterTest, ACutNeverSplitsACharacter) {
@@ -153,6 +191,22 @@ TEST(MarkdownWriterTest, ACommandIsWholeOrNotThere) {
   EXPECT_EQ(markdown_command("abcd", 4), "```sh\nabcd\n```\n");
   EXPECT_EQ(markdown_command("abcde", 4),
             "(a command of 5 bytes, too long for this page: the JSON report holds it)\n");
+}
+
+TEST(MarkdownWriterTest, CommandsOfTablesAndListsAreWholeOrNotThere) {
+  JoinedRuns joined;
+  joined.selftests = {{"s.json", selftest()}};
+  for (const std::size_t size : {1500u, 5000u}) {
+    const std::string command = "harness '" + std::string(size, 'x') + "|'";
+    joined.steps = {{"smoke", command, 3, ""}};
+    joined.selftests[0].report.rows[1].command = command;
+    const std::string text = markdown(joined);
+    const std::string words = "(a command of " + std::to_string(command.size()) +
+                              " bytes, too long for this page: the JSON report holds it)";
+    const std::string cell = "harness '" + std::string(size, 'x') + "\\|'";
+    EXPECT_TRUE(holds(text, " | " + (size < 2000 ? "`" + cell + "`" : words) + " |\n")) << text;
+    EXPECT_TRUE(holds(text, "again: " + (size < 2000 ? "`" + command + "`" : words) + "\n"));
+  }
 }
 
 TEST(MarkdownWriterTest, BelowAMebibyteWhateverItHasToSay) {

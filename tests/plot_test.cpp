@@ -27,6 +27,11 @@ TEST(PlotScriptTest, LabelsAreNothingButText) {
   EXPECT_EQ(script.find('`'), std::string::npos);
 }
 
+TEST(PlotScriptTest, LabelsAreNoFormats) {
+  const std::string script = plot_script(rows("k%g %s", {0.5}));
+  EXPECT_NE(script.find("set ytics ('k~g ~s' 0)"), std::string::npos) << script;
+}
+
 TEST(PlotScriptTest, LongLabelEndsInDots) {
   const std::string script = plot_script(rows(std::string(100, 'x'), {0.5}));
   EXPECT_NE(script.find("('" + std::string(62, 'x') + "..' 0)"), std::string::npos) << script;

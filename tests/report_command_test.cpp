@@ -64,11 +64,13 @@ TEST_F(ReportCommandTest, WithoutAPageAllIsPrinted) {
              " " + file("t.json", kBenches));
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_TRUE(ran.out.starts_with("PASSED: 2 of 2 cases passed, each with the same bits"));
-  for (const char* part : {"\n\nORDER-DEPENDENT: 1 of 2 cases passed", "\\x1b[31m",
-                           "\n\nselftest on host\nworker error: race_90: it died\n",
-                           "\n\naudit exit code 0: 62 modules\nsmoke exit code 3\n"
-                           "   again           harness --permute-order\n"
-                           "         2.5 us    50 % of the ceiling  paged_decode_v2/rows:8/"})
+  for (const char* part :
+       {"\n\nORDER-DEPENDENT: 1 of 2 cases passed", "\\x1b[31m",
+        "\n\nselftest on host\nworker error: race_90: it died\n",
+        "\n\naudit exit code 0: 62 modules\nsmoke exit code 3\n"
+        "   again           harness --permute-order\n"
+        "         2.5 us    50 % of the ceiling  paged_decode_v2/rows:8/pool:e4m3/tile:8/"
+        "ppc:auto/manual_time (cuda, Test GPU)\n"})
     EXPECT_NE(ran.out.find(part), std::string::npos) << part << "\n" << ran.out;
 }
 
@@ -93,7 +95,7 @@ TEST_F(ReportCommandTest, AFileThatIsNoReportIsRefusedAndNothingWritten) {
                  "cut.json is cut off: its JSON does not end; give a report as it was written");
   EXPECT_FALSE(fs::exists(path("j.xml")));
   expect_refused(path("absent.json"), 5, "absent.json cannot be read: No such file");
-  expect_refused(sound + " " + sound, 2, "run.json holds what ");
+  expect_refused(sound + " " + sound, 2, "run.json is given twice; give each report once");
 }
 
 TEST_F(ReportCommandTest, APageReplacesNoInputAndNoOtherPage) {

@@ -82,6 +82,20 @@ TEST_F(ReportReaderTest, TimesAreThoseOfKernelsAndOfSeveralRepetitionsTheMedian)
   EXPECT_EQ(joined.times[0].of_ceiling, 0.5);
   EXPECT_EQ(joined.times[1].dtypes, "logits=f32");
   EXPECT_EQ(joined.times[1].nanoseconds, 7e6);
+  for (const KernelTime& time : joined.times) {
+    EXPECT_EQ(time.backend, "cuda");
+    EXPECT_EQ(time.device, "Test GPU");
+  }
+}
+
+TEST_F(ReportReaderTest, TimesThatTellNeitherDtypesNorDeviceGetNone) {
+  Json json = Json::parse(kBenches);
+  json["context"].erase("backend");
+  json["context"].erase("device");
+  json["benchmarks"][0]["label"] = "q=f32: splits of 4";
+  json["benchmarks"][2].erase("label");
+  for (const KernelTime& time : read(json.dump()).times)
+    EXPECT_EQ(time.dtypes + time.backend + time.device, "") << time.benchmark;
 }
 
 TEST_F(ReportReaderTest, ABenchThatFailedIsNotLeftOut) {
@@ -93,22 +107,50 @@ TEST_F(ReportReaderTest, ABenchThatFailedIsNotLeftOut) {
             "repair it, or leave it out; give a report as it was written");
 }
 
-TEST_F(ReportReaderTest, NothingIsCountedTwice) {
+/// As Google Benchmark writes it: without counters and with a time of 0.
+TEST_F(ReportReaderTest, AKernelWhoseBenchFailedIsNotLeftOutWithItsCounters) {
+  Json json = Json::parse(kBenches);
+  Json& kernel = json["benchmarks"][0];
+  kernel["error_occurred"] = true;
+  kernel["error_message"] = "out is all zero";
+  kernel["real_time"] = 0;
+  kernel.erase("of_ceiling");
+  EXPECT_TRUE(
+      refusal(json.dump()).starts_with("at benchmarks[0]: the bench paged_decode_v2/rows:8/"))
+      << refusal(json.dump());
+}
+
+TEST_F(ReportReaderTest, EqualReportsOfTwoMachinesAreJoined) {
   JoinedRuns night;
   night.commit = "9ff470d";
   night.steps = {{"audit", "harness audit", 0, "62 modules"}};
   JoinedRuns joined;
   for (const std::string& text : {written(clean_report()), selftest_json(selftest()),
-                                  night_json(night), std::string(kBenches)}) {
-    read_into(joined, file(text, "a.json"));
-    EXPECT_THROW(read_into(joined, file(text, "b.json")), UsageError);
-  }
-  EXPECT_EQ(joined.runs.size() + joined.selftests.size() + joined.steps.size(), 3u);
-  EXPECT_EQ(joined.times.size(), 2u);
-  RunReport other = clean_report();
-  other.seed = 8;
-  read_into(joined, file(written(other)));
+                                  night_json(night), std::string(kBenches)})
+    for (const char* const machine : {"a", "b"})
+      read_into(joined, file(text, machine + std::to_string(text.size()) + ".json"));
   EXPECT_EQ(joined.runs.size(), 2u);
+  EXPECT_EQ(joined.selftests.size(), 2u);
+  EXPECT_EQ(joined.steps.size(), 2u);
+  EXPECT_EQ(joined.times.size(), 4u);
+}
+
+TEST_F(ReportReaderTest, OneFileCountsOnceHoweverItIsCalled) {
+  JoinedRuns joined;
+  const std::filesystem::path path = file(written(clean_report()), "a.json");
+  read_into(joined, path);
+  std::filesystem::create_symlink(path, folder_.path() / "symbolic.json");
+  std::filesystem::create_hard_link(path, folder_.path() / "hard.json");
+  for (const char* const name : {"a.json", "./a.json", "symbolic.json", "hard.json"})
+    EXPECT_THROW(read_into(joined, folder_.path() / name), UsageError) << name;
+  EXPECT_EQ(joined.runs.size(), 1u);
+}
+
+TEST_F(ReportReaderTest, WhatWasRefusedMayBeReadOnceItIsMended) {
+  JoinedRuns joined;
+  EXPECT_THROW(read_into(joined, file("{")), DatasetError);
+  read_into(joined, file(written(clean_report())));
+  EXPECT_EQ(joined.runs.size(), 1u);
 }
 
 TEST_F(ReportReaderTest, NightsOfTwoCommitsAreNotJoined) {
@@ -117,7 +159,7 @@ TEST_F(ReportReaderTest, NightsOfTwoCommitsAreNotJoined) {
   JoinedRuns joined;
   read_into(joined, file(night_json(night)));
   night.commit = "1598093";
-  EXPECT_THROW(read_into(joined, file(night_json(night))), UsageError);
+  EXPECT_THROW(read_into(joined, file(night_json(night), "other.json")), UsageError);
   EXPECT_EQ(joined.commit, "9ff470d");
 }
 

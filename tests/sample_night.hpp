@@ -129,9 +129,20 @@ inline JoinedRuns sample_night() {
   joined.selftests = {{"selftest.json", selftest_report()}};
   joined.steps = {{"audit", "harness audit", 0, "each module has a key of its own"},
                   {"golden verify", "harness golden verify smoke.h5", 1, kHostileWords}};
-  joined.times = {{"paged_decode_v2", "q=bf16,k=bf16,v=bf16", "paged_decode_v2/tokens:4096/ppc:4",
-                   18250.5, 0.81},
-                  {"split_kv_merge", "v=f32", "split_kv_merge/tokens:4096", 950, 0}};
+  joined.times = {{.kernel = "paged_decode_v2",
+                   .dtypes = "q=bf16,k=bf16,v=bf16",
+                   .benchmark = "paged_decode_v2/tokens:4096/ppc:4",
+                   .nanoseconds = 18250.5,
+                   .of_ceiling = 0.81,
+                   .backend = "cuda",
+                   .device = "Test GPU"},
+                  {.kernel = "split_kv_merge",
+                   .dtypes = "v=f32",
+                   .benchmark = "split_kv_merge/tokens:4096",
+                   .nanoseconds = 950,
+                   .of_ceiling = 0,
+                   .backend = "cuda",
+                   .device = "Test GPU"}};
   return joined;
 }
 

@@ -76,6 +76,19 @@ TEST(SelftestWriterTest, WhatIsMissingStandsUnderItsRowAndAtTheEnd) {
             "1 of 2 plants found, 1 exactly named; 1 false accusation\n");
 }
 
+TEST(SelftestWriterTest, APlantThatWasNotFoundIsNeverGreen) {
+  SelftestRow missed = plant_row();
+  missed.found = false;  // And nobody says what is missing.
+  SelftestReport report;
+  report.rows = {control_row(), missed};
+  EXPECT_EQ(report.plants_named(), 0u);
+  EXPECT_EQ(exit_code(report), 1);
+  EXPECT_EQ(selftest_summary(report),
+            "missed: weak_module_key\n"
+            "   again   harness run --permute-order --plant weak_module_key\n"
+            "0 of 1 plants found, 0 exactly named; 0 false accusations\n");
+}
+
 TEST(SelftestWriterTest, AWorkerErrorIsNoAccusation) {
   SelftestRow row = control_row();
   row.worker_error = "the worker ended badly";

@@ -49,15 +49,16 @@ inline SelftestReport selftest() {
 }
 
 inline constexpr const char* kBenches = R"json({
-  "context": {"executable": "parity_bench"},
+  "context": {"executable": "parity_bench", "backend": "cuda", "device": "Test GPU"},
   "benchmarks": [
     {"run_name": "paged_decode_v2/rows:8/pool:e4m3/tile:8/ppc:auto/manual_time",
-     "run_type": "iteration", "repetitions": 1, "real_time": 2.5, "time_unit": "us", "of_ceiling": 0.5},
+     "run_type": "iteration", "repetitions": 1, "real_time": 2.5, "time_unit": "us", "of_ceiling": 0.5,
+     "label": "dtypes:q=bf16,k=e4m3,v=e4m3 splits of 4"},
     {"run_name": "gumbel_max_sample/rows:2/v:4096/f32/splits:auto/manual_time",
      "run_type": "iteration", "repetitions": 3, "real_time": 9, "time_unit": "ms", "of_ceiling": 0.25},
     {"run_name": "gumbel_max_sample/rows:2/v:4096/f32/splits:auto/manual_time",
      "run_type": "aggregate", "aggregate_name": "median", "repetitions": 3, "real_time": 7,
-     "time_unit": "ms", "of_ceiling": 0.75},
+     "time_unit": "ms", "of_ceiling": 0.75, "label": "dtypes:logits=f32"},
     {"run_name": "gumbel_max_sample/rows:2/v:4096/f32/splits:auto/manual_time",
      "run_type": "aggregate", "aggregate_name": "cv", "repetitions": 3, "real_time": 0.1,
      "time_unit": "ms", "of_ceiling": 0.01},

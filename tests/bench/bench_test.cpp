@@ -60,6 +60,12 @@ TEST_F(BenchTest, KernelsAreMeasuredAgainstTheCeilingOfTheSameRun) {
                 line["GB/s"].get<double>() / line["ceiling"].get<double>(),
                 1e-6 * line["of_ceiling"].get<double>());
   }
+  for (const json& line : run["benchmarks"]) {
+    const bool merges = line["name"].get<std::string>().starts_with("split_kv_merge");
+    EXPECT_TRUE(line["label"].get<std::string>().starts_with(
+        merges ? "dtypes:v=f32,out=bf16 " : "dtypes:q=bf16,k=bf16,v=bf16 "))
+        << line;
+  }
   const std::string shape = "/rows:2/tokens:64/heads:8/kv_heads:2";
   EXPECT_EQ(names, (std::vector<std::string>{
                        "paged_decode_v1" + shape + "/manual_time",
@@ -75,8 +81,12 @@ TEST_F(BenchTest, SamplersAreMeasuredAgainstOnePassOverTheirRows) {
   std::vector<std::string> names;
   for (const json& line : run["benchmarks"]) {
     names.push_back(line["name"].get<std::string>());
-    EXPECT_EQ(line["bytes"].get<double>(),
-              2 * 4096 * (names.back().find("bf16") != std::string::npos ? 2 : 4));
+    const bool half = names.back().find("bf16") != std::string::npos;
+    EXPECT_EQ(line["bytes"].get<double>(), 2 * 4096 * (half ? 2 : 4));
+    const std::string axis = names.back().starts_with("gumbel") ? "logits" : "probs";
+    EXPECT_TRUE(line["label"].get<std::string>().starts_with("dtypes:" + axis +
+                                                             (half ? "=bf16 " : "=f32 ")))
+        << line;
     EXPECT_GT(line["of_ceiling"].get<double>(), 0) << line;
   }
   std::vector<std::string> want;

@@ -33,8 +33,15 @@ struct Bench {
 void time_cold(benchmark::State& state, BenchDevice& device, std::size_t bytes, std::size_t copies,
                const std::function<std::string(std::size_t)>& launch);
 
+/// The bench's label: "dtypes:q=bf16,k=e4m3,v=e4m3", as the kernel's cases have them, for reports;
+/// then words for people, such as the resolved plan.
+void set_label(benchmark::State& state, const std::string& dtypes, const std::string& words);
+
+/// "q=bf16,k=e4m3,v=e4m3"
+std::string dtypes_of(const PagedDecodeArgs& args);
+
 /// The first launch compiles; its outputs, NaN before it, tell a kernel that does not work.
-void launch_and_check(benchmark::State& state, Backend& backend,
+void launch_and_check(benchmark::State& state, Backend& backend, const std::string& dtypes,
                       const std::function<std::string(std::size_t)>& launch,
                       const DeviceTensor& out, const DeviceTensor& lse);
 

@@ -68,7 +68,8 @@ void cascade(Bench& bench, const DecodeShape& shape, std::int64_t suffix_pages,
   args.decode.table = {indptr.tensor(), indices.tensor(), last.tensor(), first.tensor()};
   const PagedDecodeCascadePlan plan(runtime, args, table, kAutoPagesPerChunk);
   const auto launch = [&](std::size_t) { return paged_decode_cascade(runtime, args, plan); };
-  launch_and_check(state, backend, launch, args.decode.out, args.decode.lse);
+  launch_and_check(state, backend, dtypes_of(args.decode), launch, args.decode.out,
+                   args.decode.lse);
   const std::int64_t tokens = (shape.pages_of_row() + shape.rows * suffix_pages) * shape.page_size;
   time_cold(state, bench.device, bytes_of(shape, tokens) + prefix_indices.bytes() + indices.bytes(),
             1, launch);
@@ -101,7 +102,7 @@ void sparse(Bench& bench, const DecodeShape& shape, benchmark::State& state) {
   args.page_size = 1;
   args.table = {indptr.tensor(), indices.tensor(), {}, {}};
   const auto launch = [&](std::size_t) { return paged_decode_sparse(runtime, args); };
-  launch_and_check(state, backend, launch, args.out, args.lse);
+  launch_and_check(state, backend, dtypes_of(args), launch, args.out, args.lse);
   time_cold(state, bench.device,
             bytes_of(shape, shape.rows * shape.tokens / kEvery) + indptr.bytes() + indices.bytes(),
             1, launch);

@@ -49,7 +49,7 @@ void decode_v1(Bench& bench, const DecodeShape& shape, benchmark::State& state) 
   Runtime& runtime = bench.device.runtime();
   const auto launch = [&](std::size_t copy) { return paged_decode_v1(runtime, data.args(copy)); };
   const PagedDecodeArgs first = data.args(0);
-  launch_and_check(state, runtime.backend(), launch, first.out, first.lse);
+  launch_and_check(state, runtime.backend(), dtypes_of(first), launch, first.out, first.lse);
   time_cold(state, bench.device, shape.bytes(), data.copies(), launch);
 }
 
@@ -62,7 +62,7 @@ void decode_v2(Bench& bench, const DecodeShape& shape, std::int64_t pages_per_ch
   const auto launch = [&](std::size_t copy) {
     return paged_decode_v2(runtime, data.args(copy), plan);
   };
-  launch_and_check(state, runtime.backend(), launch, first.out, first.lse);
+  launch_and_check(state, runtime.backend(), dtypes_of(first), launch, first.out, first.lse);
   time_cold(state, bench.device, shape.bytes(), data.copies(), launch);
 }
 
@@ -75,8 +75,11 @@ void merge(Bench& bench, const DecodeShape& shape, benchmark::State& state) {
                        bench.device.rotation_bytes());
   const auto launch = [&](std::size_t copy) { return split_kv_merge(runtime, data.args(copy)); };
   const SplitKvMergeArgs first = data.args(0);
-  launch_and_check(state, runtime.backend(), launch, first.out, first.lse_out);
-  state.SetLabel(fmt::format("{} partials of {} rows", plan.split().chunks(), shape.rows));
+  const std::string dtypes =
+      fmt::format("v={},out={}", name(first.v.type.dtype), name(first.out.type.dtype));
+  launch_and_check(state, runtime.backend(), dtypes, launch, first.out, first.lse_out);
+  set_label(state, dtypes,
+            fmt::format("{} partials of {} rows", plan.split().chunks(), shape.rows));
   time_cold(state, bench.device, data.bytes(), data.copies(), launch);
 }
 
@@ -101,12 +104,21 @@ void time_cold(benchmark::State& state, BenchDevice& device, std::size_t bytes, 
   state.counters["of_ceiling"] = ceiling / mean;
 }
 
-void launch_and_check(benchmark::State& state, Backend& backend,
+void set_label(benchmark::State& state, const std::string& dtypes, const std::string& words) {
+  state.SetLabel(fmt::format("dtypes:{} {}", dtypes, words));
+}
+
+std::string dtypes_of(const PagedDecodeArgs& args) {
+  return fmt::format("q={},k={},v={}", name(args.q.type.dtype), name(args.k.pages.type.dtype),
+                     name(args.v.pages.type.dtype));
+}
+
+void launch_and_check(benchmark::State& state, Backend& backend, const std::string& dtypes,
                       const std::function<std::string(std::size_t)>& launch,
                       const DeviceTensor& out, const DeviceTensor& lse) {
   for (const DeviceTensor& output : {out, lse})
     backend.fill(output.data, std::byte{0xff}, output.type.bytes());
-  state.SetLabel(launch(0));
+  set_label(state, dtypes, launch(0));
   require_plausible(backend, "out", out);
   require_plausible(backend, "lse", lse);
 }

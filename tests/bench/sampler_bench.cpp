@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "datasets/errors.hpp"
@@ -87,9 +88,10 @@ struct SamplerData {
   PerRow seed, step, token, ok, rounds;
 };
 
-void time_sampler(benchmark::State& state, Bench& bench, const SamplerData& data,
-                  const std::function<std::string(std::size_t)>& launch) {
-  state.SetLabel(launch(0));
+/// `axis`: what the case ids of the kernel call the dtype of its rows.
+void time_sampler(benchmark::State& state, Bench& bench, std::string_view axis,
+                  const SamplerData& data, const std::function<std::string(std::size_t)>& launch) {
+  set_label(state, fmt::format("{}={}", axis, name(data.type.dtype)), launch(0));
   data.require_tokens();
   time_cold(state, bench.device, data.type.bytes(), data.copies, launch);
 }
@@ -97,7 +99,7 @@ void time_sampler(benchmark::State& state, Bench& bench, const SamplerData& data
 void gumbel(Bench& bench, const SamplerShape& shape, benchmark::State& state) {
   const SamplerData data(bench, shape, [](double normal) { return 2 * normal; });
   const PerRow temperature(data.backend, Dtype::f32, shape.rows, 0.7f);
-  time_sampler(state, bench, data, [&](std::size_t copy) {
+  time_sampler(state, bench, "logits", data, [&](std::size_t copy) {
     return gumbel_max_sample(bench.device.runtime(), {.logits = data.copy(copy),
                                                       .temperature = temperature.tensor(),
                                                       .seed = data.seed.tensor(),
@@ -115,7 +117,7 @@ void rejection(Bench& bench, const SamplerShape& shape, FilterOrder order,
   const PerRow top_k(data.backend, Dtype::i32, shape.rows, std::int32_t{50});
   const PerRow top_p(data.backend, Dtype::f32, shape.rows, 0.9f);
   const PerRow min_p(data.backend, Dtype::f32, shape.rows, 0.0f);
-  time_sampler(state, bench, data, [&](std::size_t copy) {
+  time_sampler(state, bench, "probs", data, [&](std::size_t copy) {
     return rejection_sample(bench.device.runtime(), {.probs = data.copy(copy),
                                                      .draw = {},
                                                      .top_k = top_k.tensor(),

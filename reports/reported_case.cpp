@@ -1,8 +1,8 @@
-// What the parts of the page ask of a case: the words of its id, and how far it is off.
+#include "reports/reported_case.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "reports/html_sections.hpp"
 
 namespace parity {
 namespace {
@@ -19,11 +19,6 @@ std::string_view part(std::string_view id, std::size_t index) {
 double ratio(double error, double tolerance) {
   if (error == 0) return 0;
   return tolerance > 0 ? error / tolerance : std::numeric_limits<double>::infinity();
-}
-
-/// NaN is worse than all else.
-double worse(double a, double b) {
-  return std::isnan(a) || a > b ? a : b;
 }
 
 }  // namespace
@@ -52,9 +47,15 @@ std::optional<double> of_tolerance(const CaseSummary& summary) {
                         summary.verdict == Verdict::untrusted;
   if (!compared || summary.runs == 0) return std::nullopt;
   double worst = ratio(summary.error, summary.tolerance);
-  for (const OutputError& output : summary.outputs)
-    worst = worse(ratio(output.error, output.tolerance), worst);
+  for (const OutputError& output : summary.outputs) {
+    const double share = ratio(output.error, output.tolerance);
+    if (worse(share, worst)) worst = share;
+  }
   return worst;
+}
+
+bool worse(double a, double b) {
+  return std::isnan(a) ? !std::isnan(b) : a > b;
 }
 
 }  // namespace parity
