@@ -17,6 +17,7 @@
 #include "harness/paths.hpp"
 #include "harness/progress.hpp"
 #include "harness/session.hpp"
+#include "harness/writable.hpp"
 
 namespace parity {
 namespace {

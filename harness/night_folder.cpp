@@ -62,9 +62,8 @@ NightFolder::NightFolder(const fs::path& path, const JournalHead& head)
 NightFolder::NightFolder(const fs::path& path, const std::string& build)
     : path_(absolute_folder(path)) {
   if (std::error_code ignored; !fs::is_regular_file(path_ / kBegun, ignored))
-    throw UsageError(
-        fmt::format("--resume {}: no night began there; begin one: harness nightly --out {}",
-                    path.string(), path.string()));
+    throw UsageError(fmt::format(
+        "--resume {}: no night began there; begin one: harness nightly --out DIR", path.string()));
   lock();
   const std::optional<JournalState> state = read_journal_state(path_ / kBegun);
   if (!state)

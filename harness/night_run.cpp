@@ -184,9 +184,11 @@ class Night {
                joined_.steps.size() - static_cast<std::size_t>(bad), joined_.steps.size(),
                (folder_.path() / "index.html").string());
     const auto left = [](const ReportedStep& step) { return !has_verdict(step.exit_code); };
+    const bool no_times =
+        std::ranges::find(joined_.steps, "bench", &ReportedStep::name) != joined_.steps.end();
     if (std::ranges::any_of(joined_.steps, left))
-      fmt::print("   resume     {} nightly --resume {}\n", program_,
-                 shell_quoted(folder_.path().string()));
+      fmt::print("   resume     {} nightly --resume {}{}\n", program_,
+                 shell_quoted(folder_.path().string()), no_times ? " --bench FILE" : "");
     return exit_code(joined_);
   }
 

@@ -188,7 +188,7 @@ void build_cases(std::span<const Case> cases, const std::function<PackCase(const
 }
 
 PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path& folder,
-                       const Provenance& provenance) {
+                       const Provenance& provenance, const std::function<void(std::size_t)>& made) {
   std::vector<std::string> ids;
   for (const Case& c : cases) ids.push_back(c.id());
   const std::string stem =
@@ -209,9 +209,11 @@ PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path&
                     folder.string(), error.message()));
   PackWriter golden(paths.golden, provenance);
   PackWriter inputs(paths.inputs, provenance);
+  std::size_t done = 0;
   build_cases(cases, build_case, [&](PackCase pack_case) {
     golden.add(pack_case);
     inputs.add(without_answers(std::move(pack_case)));
+    if (made) made(++done);
   });
   golden.commit();
   inputs.commit();

@@ -34,8 +34,10 @@ struct PackPaths {
 
 /// Packs of exactly these cases in `folder`, named by the digest of build and ids; those already
 /// there are taken when they can be read (a damaged one throws DatasetError: remove it and run
-/// again).
+/// again). `made` is told how many cases are computed, after each; what it throws ends it, and
+/// leaves no pack.
 PackPaths ensure_packs(std::span<const Case> cases, const std::filesystem::path& folder,
-                       const Provenance& provenance);
+                       const Provenance& provenance,
+                       const std::function<void(std::size_t)>& made = nullptr);
 
 }  // namespace parity

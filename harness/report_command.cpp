@@ -11,6 +11,7 @@
 #include "harness/report_options.hpp"
 #include "harness/session.hpp"
 #include "harness/shown_text.hpp"
+#include "harness/writable.hpp"
 #include "reports/report_reader.hpp"
 
 namespace parity {

@@ -11,6 +11,7 @@
 #include "harness/plants/expectation.hpp"
 #include "harness/run_command.hpp"
 #include "harness/shell_words.hpp"
+#include "harness/writable.hpp"
 #include "reports/report.hpp"
 #include "reports/selftest_writer.hpp"
 

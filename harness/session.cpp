@@ -1,26 +1,23 @@
 #include "harness/session.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iostream>
 #include <numeric>
-#include <system_error>
 #include <thread>
 
 #include "datasets/errors.hpp"
-#include "datasets/replaced_file.hpp"
 #include "device/autotune_file.hpp"
 #include "device/faults.hpp"
 #include "harness/file_lock.hpp"
-#include "harness/pack_builder.hpp"
 #include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
 #include "harness/shell_words.hpp"
 #include "harness/shown_text.hpp"
+#include "harness/writable.hpp"
 #include "reports/report.hpp"
 
 namespace parity {
@@ -85,27 +82,6 @@ Descriptor keep_packs(const std::filesystem::path& lock) {
 
 }  // namespace
 
-void check_writable(std::string_view option, const std::filesystem::path& path) {
-  if (path.empty()) return;
-  // Devices, pipes and links are written in place.
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-      !std::filesystem::is_directory(path)) {
-    if (std::filesystem::exists(path) && access(path.c_str(), W_OK) != 0)
-      throw UsageError(
-          fmt::format("{} {}: cannot be written: {}", option, path.string(), std::strerror(errno)));
-    return;
-  }
-  if (std::filesystem::is_directory(path))
-    throw UsageError(fmt::format("{} {}: is a folder; name a file", option, path.string()));
-  try {
-    const ReplacedFile trial(path);
-  } catch (const std::system_error& error) {
-    throw UsageError(
-        fmt::format("{} {}: cannot be written: {}", option, path.string(), error.code().message()));
-  }
-}
-
 Session::Session(const Options& options, std::vector<Case> cases)
     : options_(options), cases_(std::move(cases)) {
   check_plants(options);
@@ -120,23 +96,23 @@ Session::Session(const Options& options, std::vector<Case> cases)
     folder_.emplace(options.run_folder);
   blobs_.emplace(folder_->blobs());
 
-  progress_.phase("preparing cases");
   const Descriptor packs_kept = keep_packs(folders.packs_lock);
-  const PackPaths packs =
-      ensure_packs(cases_, folders.packs, {build, std::string(kReferenceVersion)});
+  const Provenance provenance{build, std::string(kReferenceVersion)};
   SupervisorOptions run;
   for (const Case& c : cases_) run.ids.push_back(c.id());
-  judge_ = std::make_unique<Judge>(run.ids, PackReader(packs.golden), *blobs_);
-  permit_noise();
-
   run.command = options.worker.empty() ? built_in_worker() : options.worker;
-  run.hello = {packs.inputs.string(),    folder_->blobs().string(),
-               folders.modules.string(), options.backend,
-               options.plants,           folder_->spare_modules().string(),
-               options.autotune,         options.autotune_file.string()};
+  run.hello = {ensure_packs({}, folders.packs, provenance).inputs.string(),
+               folder_->blobs().string(),
+               folders.modules.string(),
+               options.backend,
+               options.plants,
+               folder_->spare_modules().string(),
+               options.autotune,
+               options.autotune_file.string()};
   run.run_folder = folder_->path();
   run.deadline = options.deadline;
   run.interrupted = &interrupt_.requested();
+  // With a pack of no cases: those of full take minutes to make, and for nothing without a device.
   progress_.phase("asking a worker what it is");
   worker_ = Supervisor(run).identity();
   if (options.threads > 1 && !worker_.threads)
@@ -144,6 +120,10 @@ Session::Session(const Options& options, std::vector<Case> cases)
         fmt::format("--threads {}: the worker `{}` runs one case at a time (its hello does not say "
                     "\"threads\")",
                     options.threads, run.command));
+  const PackPaths packs = prepare_cases(folders.packs, provenance);
+  run.hello.pack = packs.inputs.string();
+  judge_ = std::make_unique<Judge>(run.ids, PackReader(packs.golden), *blobs_);
+  permit_noise();
   run.threads = options.threads;
 
   run.hello.backend = worker_.backend;
@@ -164,6 +144,18 @@ Session::Session(const Options& options, std::vector<Case> cases)
   run.jobs = options.jobs > 0 ? options.jobs : default_jobs(worker_.backend);
   run.compile_jobs = options.jobs > 0 ? options.jobs : compile_jobs(cases_.size());
   supervisor_ = std::make_unique<Supervisor>(std::move(run));
+}
+
+PackPaths Session::prepare_cases(const std::filesystem::path& folder,
+                                 const Provenance& provenance) {
+  progress_.phase("preparing cases");
+  return ensure_packs(cases_, folder, provenance, [this](std::size_t done) {
+    if (interrupted())
+      throw DatasetError(
+          fmt::format("interrupted when {} of {} cases were prepared; nothing has run, begin anew",
+                      done, cases_.size()));
+    progress_.update(done, cases_.size());
+  });
 }
 
 void Session::keep_journal(const std::string& build, const std::filesystem::path& pack) {

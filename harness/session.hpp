@@ -8,7 +8,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/blob_folder.hpp"
@@ -18,19 +17,16 @@
 #include "harness/journal.hpp"
 #include "harness/judge.hpp"
 #include "harness/options.hpp"
+#include "harness/pack_builder.hpp"
 #include "harness/progress.hpp"
 #include "harness/run_folder.hpp"
 #include "harness/supervisor.hpp"
 
 namespace parity {
 
-/// A file that cannot be written at the end would lose the run: tries it at the start. Throws
-/// UsageError naming the option.
-void check_writable(std::string_view option, const std::filesystem::path& path);
-
 class Session {
  public:
-  /// Checks plants and the report's folder, builds packs, asks a worker what it is, begins a
+  /// Checks plants and the report's folder, asks a worker what it is, builds packs, begins a
   /// journal or goes on with the one in `options.run_folder`. Throws UsageError, DatasetError,
   /// DeviceError.
   Session(const Options& options, std::vector<Case> cases);
@@ -58,6 +54,8 @@ class Session {
   int publish(RunReport report, const std::optional<JournalEnd>& end = JournalEnd{});
 
  private:
+  /// Throws DatasetError when interrupted.
+  PackPaths prepare_cases(const std::filesystem::path& folder, const Provenance& provenance);
   void keep_journal(const std::string& build, const std::filesystem::path& pack);
   void go_on_from(const JournalEnd& end);
   /// Whether outputs of a journal's result are missing or damaged: they are not synced to the disk,

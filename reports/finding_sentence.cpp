@@ -157,6 +157,10 @@ std::string short_number(double value) {
   return text;
 }
 
+std::string_view other_victims(const Finding& finding) {
+  return finding.cell.empty() ? "other victims of what ran before" : "other victims of this state";
+}
+
 std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

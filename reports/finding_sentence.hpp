@@ -26,6 +26,9 @@ std::pair<std::string, std::string> differing_entries(std::string_view built_for
 /// Two significant digits, as a person writes them: "1.7e4", "0.31", "1e-05", "nan", "inf".
 std::string short_number(double value);
 
+/// Words for finding.also: they fail after one or another, not each after this finding's.
+std::string_view other_victims(const Finding& finding);
+
 /// "3 cases", "1 case".
 std::string plural(std::size_t count, std::string_view noun);
 

@@ -96,7 +96,9 @@ std::string card(const JoinedRuns& joined, std::size_t run, std::size_t number,
   if (!finding.detail.empty()) entries.emplace_back("Detail", html_text(finding.detail));
   if (finding.threads > 1)
     entries.emplace_back("Threads", fmt::format("{} at the same time", finding.threads));
-  if (!finding.also.empty()) entries.emplace_back("Other victims", list_markup(finding.also));
+  if (!finding.also.empty())
+    entries.emplace_back(std::string("O").append(other_victims(finding).substr(1)),
+                         list_markup(finding.also));
   if (!finding.exposed.empty()) entries.emplace_back("Exposed", list_markup(finding.exposed));
   if (!finding.not_probed.empty() && finding.not_probed != not_probed(report))
     entries.emplace_back("Not probed", html_codes(finding.not_probed));

@@ -17,13 +17,14 @@ namespace {
 struct PollutedPair {
   std::string polluter;
   std::string victim;
-  std::optional<Rate> seen;  ///< nothing: the victim shares the leaked state, and is not replayed
-  std::size_t finding = 0;   ///< number of its card
-  std::size_t steps = 0;     ///< of the sequence
+  Rate seen;
+  std::size_t finding = 0;  ///< number of its card
+  std::size_t steps = 0;    ///< of the sequence
 };
 
 /// Nobody is polluted by what ran before a case that is ill alone too, or where a case is right
-/// only after another.
+/// only after another. Other victims of the same state are no pairs: which polluter reaches which
+/// of them was not tried.
 std::vector<PollutedPair> polluted_pairs(const JoinedRuns& joined) {
   std::vector<PollutedPair> pairs;
   std::size_t number = 0;
@@ -38,9 +39,6 @@ std::vector<PollutedPair> polluted_pairs(const JoinedRuns& joined) {
         if (&polluter == &finding.sequence.back() || !told.insert(polluter).second) continue;
         pairs.push_back({polluter, finding.sequence.back(), finding.reproduced, number,
                          finding.sequence.size()});
-        for (const std::string& other : finding.also)
-          if (other != polluter)
-            pairs.push_back({polluter, other, std::nullopt, number, finding.sequence.size()});
       }
     }
   return pairs;
@@ -130,12 +128,11 @@ HeatMap map_of(const std::vector<PollutedPair>& pairs, const std::vector<std::st
     }
   }
   // Of pairs that several findings name, the one that was seen most often.
-  std::map<std::pair<std::size_t, std::size_t>, std::optional<double>> shares;
+  std::map<std::pair<std::size_t, std::size_t>, double> shares;
   for (const PollutedPair& pair : pairs) {
-    std::optional<double> share;
-    if (pair.seen && pair.seen->runs > 0)
-      share = static_cast<double>(pair.seen->hits) / static_cast<double>(pair.seen->runs);
-    auto& known = shares[{place(polluters, pair.polluter), place(victims, pair.victim)}];
+    const auto runs = static_cast<double>(std::max<std::size_t>(pair.seen.runs, 1));
+    const double share = static_cast<double>(pair.seen.hits) / runs;
+    double& known = shares[{place(polluters, pair.polluter), place(victims, pair.victim)}];
     known = std::max(known, share);
   }
   for (const auto& [at, share] : shares) map.squares.push_back({at.first, at.second, share});
@@ -157,9 +154,7 @@ HtmlTable table_of(const std::vector<PollutedPair>& pairs, const std::vector<std
     table.rows.push_back(
         {fmt::format("{}", place(cases, pair.polluter) + 1), html_code(pair.polluter),
          fmt::format("{}", place(cases, pair.victim) + 1), html_code(pair.victim),
-         pair.seen ? fmt::format("{} of {}", pair.seen->hits, pair.seen->runs)
-                   : "shares the leaked state",
-         fmt::format("{}", pair.steps),
+         fmt::format("{} of {}", pair.seen.hits, pair.seen.runs), fmt::format("{}", pair.steps),
          html_link(fmt::format("finding-{}", pair.finding), fmt::format("{}", pair.finding))});
   return table;
 }
@@ -172,9 +167,9 @@ HtmlSection heat_map_section(const JoinedRuns& joined, Gnuplot& gnuplot) {
   const std::vector<std::string> cases = cases_of(joined, pairs);
   const HeatMap map = map_of(pairs, cases);
   const std::string caption = fmt::format(
-      "{} and {} of order-dependent findings. A filled square was seen in fresh processes, "
-      "darker where more of them showed it; an outlined one is another victim of the same leaked "
-      "state. Numbers are those of the table.",
+      "{} and {} of order-dependent findings: every pair that was shown in fresh processes, darker "
+      "where more of them showed it. Other victims of a leaked state stand in its finding: which "
+      "polluter reaches which of them was not tried. Numbers are those of the table.",
       plural(map.rows.size(), "polluter"), plural(map.columns.size(), "victim"));
   return {"heat", "Heat map",
           html_plot(gnuplot, plot_script(map), map.name, "Polluters and victims", caption,

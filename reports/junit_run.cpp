@@ -33,8 +33,11 @@ std::string line(std::string_view label, std::string_view text) {
   return text.empty() ? "" : fmt::format("{:<15} {}\n", label, text);
 }
 
-std::string finding_body(const Finding& finding) {
+std::string finding_body(const Finding& finding, const std::string& whose) {
   std::string body = finding_sentence(finding) + "\n";
+  if (finding.victim != whose)
+    body += line("this case", fmt::format("is among the {}; its own sequence was not looked for",
+                                          other_victims(finding)));
   for (const auto& [letter, id] : sequence_labels(finding)) body += line(letter, id);
   body += line("kind", name(finding.kind));
   body += line("fingerprint", name(finding.fingerprint));
@@ -51,14 +54,14 @@ std::string finding_body(const Finding& finding) {
 }
 
 /// Of a case that findings name: the first gives the type, all stand in the body.
-XmlElement accused(Verdict verdict, const std::vector<const Finding*>& findings) {
+XmlElement accused(const CaseSummary& summary, const std::vector<const Finding*>& findings) {
   const Finding& first = *findings.front();
   std::string message = finding_sentence(first);
   if (findings.size() > 1) message += fmt::format(" (and {} more)", findings.size() - 1);
   std::string body;
-  bool early = ended_early(verdict);
+  bool early = ended_early(summary.verdict);
   for (const Finding* finding : findings) {
-    body += (body.empty() ? "\n" : "\n\n") + finding_body(*finding);
+    body += (body.empty() ? "\n" : "\n\n") + finding_body(*finding, summary.id);
     early = early || ended_early(finding->fingerprint);
   }
   return junit_word(early ? "error" : "failure",
@@ -71,7 +74,7 @@ XmlElement test_case(const CaseSummary& summary, const std::vector<Finding>& fin
   for (const Finding& finding : findings)
     if (names(finding, summary.id)) about.push_back(&finding);
   if (!about.empty()) {
-    test.add(accused(summary.verdict, about));
+    test.add(accused(summary, about));
     return test;
   }
   const std::string word(name(summary.verdict));

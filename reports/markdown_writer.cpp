@@ -58,7 +58,8 @@ std::string finding_text(std::size_t number, const Finding& finding) {
                       finding.reproduced.runs, finding.alone.hits, finding.alone.runs);
   if (!finding.detail.empty()) text += fmt::format("- {}\n", markdown_text(finding.detail));
   if (!finding.also.empty())
-    text += fmt::format("- other victims: {}\n", markdown_codes(finding.also, kListed));
+    text +=
+        fmt::format("- {}: {}\n", other_victims(finding), markdown_codes(finding.also, kListed));
   if (!finding.exposed.empty())
     text += fmt::format("- exposed: {}\n", markdown_codes(finding.exposed, kListed));
   text += "\nReplay:\n\n" + markdown_command(finding.replay);

@@ -30,12 +30,12 @@ struct SeriesPlot {
   std::vector<std::pair<std::string, std::vector<std::pair<std::size_t, double>>>> series;
 };
 
-/// Squares at (row, column): filled by share where one is known, else outlined.
+/// Squares at (row, column), the darker the larger their share.
 struct HeatMap {
   struct Square {
     std::size_t row = 0;
     std::size_t column = 0;
-    std::optional<double> share;  ///< 0 to 1
+    double share = 0;  ///< 0 to 1
   };
   std::string name;
   std::string down;

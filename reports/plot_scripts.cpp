@@ -209,14 +209,12 @@ std::string plot_script(const HeatMap& plot) {
   std::string script =
       opening(width, height, left, width - left - columns * cell, 8, height - 8 - rows * cell);
   constexpr std::size_t kShades = 4;
-  std::vector<std::string> shades(kShades + 1);  // the last: outlines
+  std::vector<std::string> shades(kShades);
   for (const HeatMap::Square& square : plot.squares) {
-    const std::size_t shade =
-        square.share ? static_cast<std::size_t>(std::clamp(*square.share, 0.0, 0.999) * kShades)
-                     : kShades;
+    const auto shade = static_cast<std::size_t>(std::clamp(square.share, 0.0, 0.999) * kShades);
     shades[shade] += fmt::format("{} {} 0\n", square.column, square.row);
   }
-  for (std::size_t i = 0; i <= kShades; ++i) script += data(fmt::format("shade{}", i), shades[i]);
+  for (std::size_t i = 0; i < kShades; ++i) script += data(fmt::format("shade{}", i), shades[i]);
   script += fmt::format(
       "set xrange [-0.5:{0}.5]\nset yrange [{1}.5:-0.5]\nset xtics {2} rotate by 90 right\n"
       "set ytics {3}\nset xlabel {4} offset 0,0.4\nset ylabel {5}\n"
@@ -224,11 +222,11 @@ std::string plot_script(const HeatMap& plot) {
       columns - 1, rows - 1, labels_at(plot.columns), labels_at(plot.rows), in_quotes(plot.across),
       in_quotes(plot.down));
   std::string squares;
-  for (std::size_t i = 0; i <= kShades; ++i)
+  for (std::size_t i = 0; i < kShades; ++i)
     squares += fmt::format(
-        "{}$shade{} using 1:2:(0.42):(0.42) with boxxyerror {} lc rgb '#0100{:02x}'",
-        i == 0 ? "" : ", ", i, i == kShades ? "fs empty border lw 1.2" : "fs solid noborder",
-        i == kShades ? 9 : 6 + i);
+        "{}$shade{} using 1:2:(0.42):(0.42) with boxxyerror fs solid noborder lc rgb "
+        "'#0100{:02x}'",
+        i == 0 ? "" : ", ", i, 6 + i);
   return script + "plot " + squares + "\n";
 }
 

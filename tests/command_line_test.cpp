@@ -181,6 +181,17 @@ TEST_F(CommandLineTest, CudaWithoutADeviceIsAnInfrastructureError) {
                  "CUDA");
 }
 
+TEST_F(CommandLineTest, ADeviceIsAskedForBeforeCasesAreMade) {
+  // Their data would take minutes.
+  const TemporaryFolder home;
+  expect_refused(run_harness(home.path(), "--suite full --backend cuda", "CUDA_VISIBLE_DEVICES=-1"),
+                 5, "CUDA");
+  std::uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(home.path()))
+    if (file.is_regular_file()) bytes += file.file_size();
+  EXPECT_LT(bytes, 1u << 20);
+}
+
 TEST_F(CommandLineTest, ListPrintsIdsThatReplayTakes) {
   const Ran ran = harness(std::string("list --filter '*/d=64,hq=8,hkv=2,page=16/ragged'"));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;

@@ -156,6 +156,9 @@ TEST_F(JunitWriterTest, AVictimWhoseVerdictPassedFails) {
   for (const std::string id : {kHalfCase, kSingleCase, "kernel/nobody_lists"})
     EXPECT_TRUE(holds(test_case(xml, id), "<failure type=\"order_dependent/bits\"")) << id;
   EXPECT_TRUE(holds(xml, R"(tests="3" failures="3" errors="0" skipped="0">)")) << xml;
+  constexpr const char* kNotItsOwn = "is among the other victims of ";
+  EXPECT_TRUE(holds(test_case(xml, kHalfCase), kNotItsOwn));
+  EXPECT_FALSE(holds(test_case(xml, kSingleCase), kNotItsOwn));
 }
 
 TEST_F(JunitWriterTest, KindAndFingerprintAreToldApart) {

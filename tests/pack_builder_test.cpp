@@ -185,6 +185,27 @@ TEST_F(PacksTest, MissingHalfIsMadeAgain) {
   EXPECT_EQ(PackReader(ensure().inputs).ids(), kernels_[0].smoke);
 }
 
+TEST_F(PacksTest, WhoeverIsToldMayEndItAndNoPackIsLeft) {
+  const fs::path folder = folder_ / "packs";
+  std::vector<std::size_t> told;
+  ensure_packs(cases_, folder, {.build = "told", .reference = "r1"},
+               [&](std::size_t made) { told.push_back(made); });
+  ASSERT_EQ(told.size(), cases_.size());
+  EXPECT_EQ(told.back(), cases_.size());
+  const auto files = [&] {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  const auto before = files();
+  EXPECT_THROW(ensure_packs(cases_, folder, {.build = "ended", .reference = "r1"},
+                            [](std::size_t) { throw DatasetError("enough"); }),
+               DatasetError);
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(PacksTest, APackOfNoCasesCanBeRead) {
+  EXPECT_TRUE(PackReader(ensure_packs({}, folder_ / "packs", provenance_).inputs).ids().empty());
+}
+
 TEST_F(PacksTest, AnotherBuildReferenceOrSelectionIsAnotherPack) {
   const fs::path golden = ensure().golden;
   const fs::path folder = folder_ / "packs";

@@ -58,17 +58,17 @@ TEST(PlotScriptTest, LabelsOfManyDecadesLeaveRoomForThoseOfTheEnds) {
       << script;
 }
 
-TEST(PlotScriptTest, SharesOfTheHeatMapFallIntoFourShadesAndOutlines) {
+TEST(PlotScriptTest, SharesOfTheHeatMapFallIntoFourShades) {
   const HeatMap map = {.name = "heat",
                        .down = "d",
                        .across = "a",
                        .rows = {"r"},
                        .columns = {"1", "2", "3"},
-                       .squares = {{0, 0, 1.0}, {0, 1, 0.3}, {0, 2, std::nullopt}}};
+                       .squares = {{0, 0, 1.0}, {0, 1, 0.3}, {0, 2, 0.0}}};
   const std::string script = plot_script(map);
   EXPECT_NE(script.find("$shade1 << EOD\n1 0 0\nEOD\n"), std::string::npos) << script;
   EXPECT_NE(script.find("$shade3 << EOD\n0 0 0\nEOD\n"), std::string::npos) << script;
-  EXPECT_NE(script.find("$shade4 << EOD\n2 0 0\nEOD\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("$shade0 << EOD\n2 0 0\nEOD\n"), std::string::npos) << script;
 }
 
 constexpr const char* kSvg =
