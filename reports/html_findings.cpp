@@ -99,7 +99,8 @@ std::string card(const JoinedRuns& joined, std::size_t run, std::size_t number,
   if (!finding.also.empty())
     entries.emplace_back(std::string("O").append(other_victims(finding).substr(1)),
                          list_markup(finding.also));
-  if (!finding.exposed.empty()) entries.emplace_back("Exposed", list_markup(finding.exposed));
+  if (!finding.exposed.empty())
+    entries.emplace_back("Exposed launches", list_markup(finding.exposed));
   if (!finding.not_probed.empty() && finding.not_probed != not_probed(report))
     entries.emplace_back("Not probed", html_codes(finding.not_probed));
   if (joined.runs.size() > 1) entries.emplace_back("Run", html_text(run_name(joined, run)));
