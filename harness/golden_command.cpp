@@ -16,7 +16,6 @@
 #include "harness/pack_builder.hpp"
 #include "harness/paths.hpp"
 #include "harness/progress.hpp"
-#include "harness/session.hpp"
 #include "harness/writable.hpp"
 
 namespace parity {

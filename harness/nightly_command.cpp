@@ -15,6 +15,7 @@
 #include "harness/night_steps.hpp"
 #include "harness/paths.hpp"
 #include "harness/plants/plants.hpp"
+#include "harness/run_folder.hpp"
 
 namespace parity {
 namespace {
@@ -71,11 +72,7 @@ int go_on(const Options& asked) {
     throw UsageError(fmt::format("--resume {}: no night began there", asked.resume));
   options->budget = asked.budget;
   if (asked.jobs > 0) options->jobs = asked.jobs;
-  std::error_code failed;
-  fs::current_path(folder.head().folder, failed);  // Paths in its options start there.
-  if (failed)
-    throw UsageError(fmt::format("--resume {}: began in {}: {}", asked.resume, folder.head().folder,
-                                 failed.message()));
+  go_where_it_began(folder.head(), asked.resume);
   check(*options);
   folder.keep_arguments(std::move(words));
   return run_night(*options, std::move(folder));

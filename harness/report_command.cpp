@@ -9,7 +9,6 @@
 #include "datasets/errors.hpp"
 #include "harness/commands.hpp"
 #include "harness/report_options.hpp"
-#include "harness/session.hpp"
 #include "harness/shown_text.hpp"
 #include "harness/writable.hpp"
 #include "reports/report_reader.hpp"

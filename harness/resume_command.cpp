@@ -47,11 +47,7 @@ int resume_command(const Options& asked) {
   const JournalState state = sound_state(folder, asked.resume);
   Options options = options_of(state.head, asked);
   options.run_folder = folder;
-  std::error_code failed;
-  std::filesystem::current_path(state.head.folder, failed);  // Paths in its options start there.
-  if (failed)
-    throw UsageError(fmt::format("--resume {}: began in {}: {}", asked.resume, state.head.folder,
-                                 failed.message()));
+  go_where_it_began(state.head, asked.resume);
   return options.command == Command::replay ? replay_command(options) : run_command(options);
 }
 

@@ -158,4 +158,12 @@ bool remove_run(const fs::path& path, const std::string& build) {
   return !failed;
 }
 
+void go_where_it_began(const JournalHead& head, const std::string& resumed) {
+  std::error_code failed;
+  std::filesystem::current_path(head.folder, failed);
+  if (failed)
+    throw UsageError(
+        fmt::format("--resume {}: began in {}: {}", resumed, head.folder, failed.message()));
+}
+
 }  // namespace parity

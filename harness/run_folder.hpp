@@ -47,6 +47,10 @@ class RunFolder {
 /// `last`, the one whose journal was written last. Throws UsageError.
 std::filesystem::path find_run(const std::filesystem::path& runs, const std::string& run);
 
+/// Changes the working directory to that in which it was begun: paths in its options start there.
+/// `resumed`: the word behind --resume. Throws UsageError.
+void go_where_it_began(const JournalHead& head, const std::string& resumed);
+
 /// A folder below runs/ as it is found.
 struct FoundRun {
   std::filesystem::path path;

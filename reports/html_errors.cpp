@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "harness/symptom.hpp"
 #include "reports/finding_sentence.hpp"
 #include "reports/html_sections.hpp"
 #include "reports/html_text.hpp"
@@ -74,8 +75,7 @@ RowPlot error_plot(const std::vector<Group>& groups) {
 
 std::string of_bound(const CaseSummary& summary) {
   double worst = 0;
-  for (const OutputError& output : summary.outputs)
-    if (worse(output.of_bound, worst)) worst = output.of_bound;
+  for (const OutputError& output : summary.outputs) worst = worse_error(worst, output.of_bound);
   return worst == 0 ? "" : html_figure(worst);
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/symptom.hpp"
+
 namespace parity {
 namespace {
 
@@ -47,10 +49,8 @@ std::optional<double> of_tolerance(const CaseSummary& summary) {
                         summary.verdict == Verdict::untrusted;
   if (!compared || summary.runs == 0) return std::nullopt;
   double worst = ratio(summary.error, summary.tolerance);
-  for (const OutputError& output : summary.outputs) {
-    const double share = ratio(output.error, output.tolerance);
-    if (worse(share, worst)) worst = share;
-  }
+  for (const OutputError& output : summary.outputs)
+    worst = worse_error(worst, ratio(output.error, output.tolerance));
   return worst;
 }
 

@@ -18,7 +18,7 @@ std::string_view constant_of(std::string_view id, std::string_view axis);
 /// where nothing was compared.
 std::optional<double> of_tolerance(const CaseSummary& summary);
 
-/// Of two errors, whether the first is worse: NaN is worse than all else, infinity too.
+/// Of two errors, whether the first is worse, in the order of worse_error().
 bool worse(double a, double b);
 
 }  // namespace parity
